@@ -1,10 +1,8 @@
 #include <warpmat/warpmat.h>
 
-#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>

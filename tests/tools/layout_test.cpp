@@ -1,9 +1,7 @@
 #include <warpmat/program.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -77,19 +75,6 @@ TEST_CASE("layout --json holds the fragment both ways", "[tools]") {
       }
     }
   });
-}
-
-/// The words of each line.
-std::vector<std::vector<std::string>> words_of_lines(const std::string& text) {
-  std::vector<std::vector<std::string>> rows;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    std::vector<std::string> cells;
-    for (std::string cell; words >> cell;) cells.push_back(cell);
-    rows.push_back(std::move(cells));
-  }
-  return rows;
 }
 
 TEST_CASE("layout answers one question", "[tools]") {
