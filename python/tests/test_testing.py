@@ -59,7 +59,7 @@ def test_a_wrong_result_is_explained_by_whose_bits_it_has():
     assert not np.array_equal(hopper, ampere)
     warpmat.assert_matches(hopper, opcode=F16, target="sm_90", a=a, b=b, require="measured")
     text = message(warpmat.assert_matches, ampere, opcode=F16, target="sm_90", a=a, b=b)
-    assert "elements differ" in text and "these are the bits of" in text and "sm_80" in text and "sm_90: measured" in text
+    assert "elements differ" in text and "these are the bits of" in text and "sm_80" in text and "sm_90 (H100): " in text and ": measured (" in text
     other = next(line for line in text.splitlines() if line.startswith("these are")).split()[5].rstrip(",")
     row, column = np.argwhere(hopper != ampere)[0]
     assert f"[{row}, {column}]: sm_90 and {other} part after step 1 of 1 and step 2 of 2" in text
