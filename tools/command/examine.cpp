@@ -73,7 +73,7 @@ class Examiner {
   void ask(const std::string& place, const fs::path& file, LaunchDescription description) {
     LaunchFlags flags;
     flags.file = file.string();
-    ReadyLaunch ready = ready_launch(flags, std::move(description));
+    ReadyLaunch ready = ready_launch(flags, std::move(description), {});
     BankReport banks;
     LaunchOptions options;
     options.checks = {};  // the program's run has made them
