@@ -233,6 +233,9 @@ class Tensor:
             raise TypeError(f"Got unsupported ScalarType {self.dtype}")
         return self._array
 
+    def __array__(self, *_):
+        return self.numpy()
+
 
 def test_tensors_that_numpy_has_no_dtype_for_are_bit_patterns(rng, monkeypatch):
     """With a stand-in for torch, so that handling of its tensors is tested without torch."""

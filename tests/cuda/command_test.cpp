@@ -336,7 +336,8 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
   CHECK(banks.status == 0);
   CHECK_THAT(banks.err, ContainsSubstring("launch 3, product:\n"));
   for (const auto& [options, reason] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"--gemm", "7=0*1^T:16x8x32", "--kernels", "product"}, "there is no buffer or pointer parameter '7'; there are '0' or "},
+           {{"--gemm", "7=0*1^T:16x8x32", "--kernels", "product"},
+            "there is no buffer '7', nor a pointer parameter of that name or number; there are '0' or "},
            {{"--gemm", "2=0*1^T:16x8x32", "--kernels", "hgemm"}, "no kernel is called so; the program launched fill, product"},
            {{"--gemm", "2=0", "--kernels", "product"}, "it has no = or no *"},
            {{"--kernels", "("}, "it is no regular expression"},

@@ -75,7 +75,7 @@ const std::vector<Folder> folders = {
     {emulator + "launch",
      {"assembler", "numeric", "tables", "ptx/text", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine", "checks"}},
     {emulator + "cuda",
-     {"assembler", "numeric", "files", "pool", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine", "launch", "profile"}},
+     {"assembler", "numeric", "files", "pool", "warp", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine", "launch", "profile"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
     {"gpu/models", {"emulator"}},

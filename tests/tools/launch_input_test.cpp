@@ -55,7 +55,8 @@ TEST_CASE("launch.json: every unknown key is an error with its line, and the nea
   const std::vector<std::pair<std::string, std::string>> all{
       {"{\"ptx\": \"k.ptx\",\n \"buffer\": []}", "launch.json:2: buffer: no such key: the nearest is \"buffers\""},
       {"{\"ptx\": \"k.ptx\", \"gird\": 1}", "launch.json:1: gird: no such key: the nearest is \"grid\""},
-      {"{\"ptx\": \"k.ptx\", \"zzz\": 1}", "zzz: no such key: there are ptx, kernel, assembler, grid, block,"},
+      {"{\"ptx\": \"k.ptx\", \"zzz\": 1}",
+       "zzz: no such key: there are ptx, kernel, assembler, assembler_options, decisions, grid, block,"},
       {"{\"ptx\": \"k.ptx\", \"buffers\": [\n{\"name\": \"a\", \"bytes\": 4},\n{\"name\": \"b\", \"bytes\": 4,\n\"dtpye\": \"f32\"}]}",
        "launch.json:4: buffers[1].dtpye: no such key: the nearest is \"dtype\""},
       {"{\"ptx\": \"k.ptx\", \"buffers\": [{\"name\": \"a\", \"bytes\": 4}],\n\"params\": [{\"tensormap\": " + map +

@@ -103,7 +103,8 @@ DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, c
     matrix.address = p.address;
     return p.buffer;
   }
-  throw std::invalid_argument(fmt::format("there is no buffer or pointer parameter '{}'; {}", matrix.name, names_text(memory, pointers)));
+  throw std::invalid_argument(fmt::format("there is no buffer '{}', nor a pointer parameter of that name or number; {}", matrix.name,
+                                          names_text(memory, pointers)));
 }
 
 void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
