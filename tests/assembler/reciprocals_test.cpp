@@ -46,6 +46,13 @@ TEST_CASE("the reciprocal of a reciprocal, and division by it, is a move and a p
   CHECK(word_of(divided + "div.approx.ftz.f32 %f3, %f4, %f2; sub.ftz.f32 %f3, %f3, 0f7E800000; mov.b32 %d, %f3;", 0x7f000000) == 0);
 }
 
+TEST_CASE("the reciprocal of what an instruction without operands gives is computed", "[assembler]") {
+  constexpr std::uint32_t infinity = 0x7f800000;
+  CHECK(word_of("mov.u32 %r5, %laneid; rcp.approx.ftz.f32 %f3, %r5; mov.b32 %d, %f3;") == infinity);
+  CHECK(word_of("activemask.b32 %r5; rcp.approx.ftz.f32 %f3, %r5; mov.b32 %d, %f3;") != 0);
+  CHECK(word_of("activemask.b32 %r5; mov.b32 %f4, 0f3F800000; div.full.ftz.f32 %f3, %f4, %r5; mov.b32 %d, %f3;") != 0);
+}
+
 TEST_CASE("the reciprocal of a power, and division by it, has the power of the negative, as ptxas has it", "[assembler]") {
   const std::string power = "ex2.approx.ftz.f32 %f2, %f1; ", negative = "neg.f32 %f2, %f1; ex2.approx.ftz.f32 %f3, %f2; mov.b32 %d, %f3;";
   const std::string needed = " mov.b32 %r5, %f2; shr.u32 %r5, %r5, 31; or.b32 %d, %d, %r5;";  // the power's sign: 0

@@ -46,9 +46,9 @@ class Reciprocals {
   int inner_of(int i) const {
     if (!may_be_outer(at(i)) || is_constant(at(i).sources.back())) return -1;
     const int inner = definitions_.find_behind_moves(i, at(i).sources.back());
-    if (inner < 0 || is_constant(at(inner).sources[0])) return -1;
+    if (inner < 0) return -1;
     const bool of_power = is_flushing(at(inner), Name::ex2);
-    if (!of_power && !is_flushing(at(inner), Name::rcp)) return -1;
+    if ((!of_power && !is_flushing(at(inner), Name::rcp)) || is_constant(at(inner).sources[0])) return -1;
     if (of_power && !readers_.is_only_reader(i, inner)) return -1;
     return leaves_loop(function_, inner, i) && is_merged(inner) ? -1 : inner;
   }
