@@ -253,8 +253,8 @@ struct Checks {
   bool copies = true;         ///< data of cp.async is read before the wait for it, or by other warps before a barrier
   bool races = false;         ///< two warps access a byte of shared memory, at least one writes, and no synchronisation orders them
   bool lanes = false;         ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult reports it
-  bool fences =
-      true;  ///< with `copies`: a bulk copy or wgmma reads bytes without a fence.proxy.async. If false, LaunchResult::warnings reports it
+  /// With `copies`: a bulk copy or wgmma reads bytes without a fence.proxy.async. If false, LaunchResult::warnings reports it
+  bool fences = true;
   bool stores = true;  ///< with `uninitialised`: global memory gets such a value. If false, LaunchResult::warnings reports it
 };
 

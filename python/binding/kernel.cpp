@@ -18,7 +18,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <warpmat/assembler/ptxas.h>
 #include "gpu/cuda/driver.h"
 #include "gpu/cuda/kernel_gpu.h"
 #include "gpu/runners/kernel_runner.h"
@@ -284,8 +283,7 @@ void bind_kernel(py::module_& module) {
         auto made = kernel_by_ptxas(parsed, entry, {.target = target});
         using Made = std::tuple<Kernel, std::string, std::vector<std::string>>;
         return made ? Made(std::move(made->kernel), std::move(made->assembler), std::move(made->remarks))
-                    : Made(Kernel(parsed, entry, {.target = target}), "",
-                           {fmt::format("{}: the rule of docs/reference/assembler.md decides", no_ptxas)});
+                    : Made(Kernel(parsed, entry, {.target = target}), "", {text_without_ptxas()});
       },
       py::call_guard<py::gil_scoped_release>(), py::arg("module"), py::arg("entry"), py::arg("target"));
   module.def("gpu_hardware", &gpu_hardware);

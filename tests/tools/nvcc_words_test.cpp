@@ -1,6 +1,6 @@
 #include "tools/report/nvcc_words.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include <warpmat/assembler/ptxas.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -33,6 +34,10 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
     ++made.unsure;
   }
   return made;
+}
+
+std::string text_without_ptxas() {
+  return fmt::format("{}: the rule of docs/reference/assembler.md decides", no_ptxas);
 }
 
 }  // namespace warpmat

@@ -23,4 +23,7 @@ struct AssembledKernel {
 /// The module's `entry` as this machine's ptxas assembles it; nothing if there is no ptxas. Throws what ask_ptxas() throws.
 std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string_view entry, KernelOptions options);
 
+/// What a user is told where there is no ptxas: who decides then.
+std::string text_without_ptxas();
+
 }  // namespace warpmat

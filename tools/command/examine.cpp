@@ -1,6 +1,6 @@
 #include "examine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>

@@ -1,6 +1,6 @@
 #include "finding_flags.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/files/output_file.h>
 
 #include <cstdio>

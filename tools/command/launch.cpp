@@ -213,6 +213,9 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
     fmt::print("{}", descriptors.text());  // they are wanted most where the launch fails
     tell({finding_of(trap)});
     throw;
+  } catch (...) {
+    fmt::print("{}", descriptors.text());
+    throw;
   }
   const Profile profile = profiler ? profiler->result() : Profile{};
   fmt::print("{}", result.printed);

@@ -1,7 +1,6 @@
 #include "launch_flags.h"
 
 #include <fmt/format.h>
-#include <warpmat/assembler/ptxas.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -74,7 +73,7 @@ Dim3 compiled_block(const code::Limits& limits) {
 std::string use_ptxas(const Module& module, const std::string& entry, const KernelOptions& options, Kernel& kernel) {
   std::optional<AssembledKernel> made = kernel_by_ptxas(module, entry, options);
   if (!made) {
-    fmt::print(stderr, "warpmat: {}: the rule of docs/reference/assembler.md decides\n", no_ptxas);
+    fmt::print(stderr, "warpmat: {}\n", text_without_ptxas());
     return "";
   }
   for (const std::string& remark : made->remarks) fmt::print(stderr, "warpmat: {}\n", remark);

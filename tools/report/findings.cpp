@@ -1,6 +1,6 @@
 #include "tools/report/findings.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <warpmat/version.h>
 #include <warpmat/warp/trap_kind.h>
 

@@ -37,14 +37,13 @@ class BulkCheck : public machine::Observer {
     std::size_t bytes;
     std::optional<ProxyShadow> proxies;  ///< if something reads shared memory asynchronously
   };
-
-  BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
   /// A copy, and the bytes that others have brought to its mbarrier since it was issued.
   struct Pending {
     machine::BulkEvent copy;
     std::uint64_t passed = 0;
   };
 
+  BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
   bool may_overlap(int rank, const machine::Chunks& chunks) const;
   static std::string awaited(const Pending& pending);
   const Pending* overlapping(const machine::SharedRange& range, Use use) const;

@@ -16,18 +16,18 @@
 namespace warpmat::cuda {
 namespace {
 
-/// Pages that lie in the place of the program's.
-struct StandIn {
+/// Pages mapped in place of the program's.
+struct Replacement {
   std::uint64_t first = 0, bytes = 0;
   void* kept = nullptr;  ///< where the program's pages are meanwhile; null where there were none
   bool contains(std::uint64_t address) const { return address - first < bytes; }
 };
 
-/// What the handler uses. It calls nothing that is not safe there, so the room for stand-ins is given.
+/// The state of the signal handler, which must not allocate: the table of replacements has a fixed size.
 struct FaultState {
   std::atomic<const std::vector<HostRange>*> ranges = nullptr;
-  std::array<StandIn, 4096> stand_ins;
-  std::size_t count = 0;  ///< of stand_ins
+  std::array<Replacement, 4096> replacements;
+  std::size_t count = 0;  ///< of replacements
   std::uint64_t first_refused = 0, page_bytes = 4096;
   std::atomic_flag busy;  ///< several threads run a kernel
   struct Signal {
@@ -52,7 +52,7 @@ bool move_pages(void* from, std::uint64_t bytes, void* to) {
 }
 
 /// Maps zeroed pages where there are none.
-bool map_missing(const StandIn& made) {
+bool map_missing(const Replacement& made) {
   void* const mapped = map_anonymous(pages_at(made.first), made.bytes, PROT_READ | PROT_WRITE, MAP_FIXED_NOREPLACE);
   if (mapped == pages_at(made.first)) return true;
   if (mapped != MAP_FAILED) ::munmap(mapped, made.bytes);  // of a kernel that takes the address as a hint
@@ -60,17 +60,18 @@ bool map_missing(const StandIn& made) {
 }
 
 /// Puts a copy of the program's pages, as far as they can be read, in their place. Fails where they are not all of one mapping.
-bool replace_pages(StandIn& made) {
+bool replace_pages(Replacement& made) {
   void* const copy = map_anonymous(nullptr, made.bytes, PROT_READ | PROT_WRITE, 0);
   void* const away = map_anonymous(nullptr, made.bytes, PROT_NONE, 0);
-  if (copy == MAP_FAILED || away == MAP_FAILED) return false;
+  const auto give_up = [&] {
+    for (void* const mapped : {copy, away})
+      if (mapped != MAP_FAILED) ::munmap(mapped, made.bytes);
+    return false;
+  };
+  if (copy == MAP_FAILED || away == MAP_FAILED) return give_up();
   const iovec to{copy, made.bytes}, from{pages_at(made.first), made.bytes};
   static_cast<void>(::process_vm_readv(::getpid(), &to, 1, &from, 1, 0));
-  if (!move_pages(pages_at(made.first), made.bytes, away)) {
-    ::munmap(copy, made.bytes);
-    ::munmap(away, made.bytes);
-    return false;
-  }
+  if (!move_pages(pages_at(made.first), made.bytes, away)) return give_up();
   made.kept = away;
   return move_pages(copy, made.bytes, pages_at(made.first));
 }
@@ -83,24 +84,24 @@ const HostRange* range_with(std::uint64_t address) {
   return nullptr;
 }
 
-bool has_stand_in(std::uint64_t address) {
+bool is_replaced(std::uint64_t address) {
   for (std::size_t i = 0; i < faults.count; ++i)
-    if (faults.stand_ins[i].contains(address)) return true;
+    if (faults.replacements[i].contains(address)) return true;
   return false;
 }
 
 /// Puts pages at the address: as many up to the end of its range as can be had at once.
-bool stand_in_at(std::uint64_t address) {
+bool replace_at(std::uint64_t address) {
   const HostRange* const range = range_with(address);
   if (range == nullptr) return false;
-  if (has_stand_in(address)) return true;  // another thread was here
-  if (faults.count == faults.stand_ins.size()) return false;
+  if (is_replaced(address)) return true;  // another thread was here
+  if (faults.count == faults.replacements.size()) return false;
   const std::uint64_t page = address / faults.page_bytes * faults.page_bytes;
   for (std::uint64_t pages = (range->first + range->bytes - 1 - page) / faults.page_bytes + 1; pages != 0; pages /= 2) {
-    StandIn made{.first = page, .bytes = pages * faults.page_bytes};
+    Replacement made{.first = page, .bytes = pages * faults.page_bytes};
     if (!map_missing(made) && !replace_pages(made)) continue;
     if (faults.count == 0) faults.first_refused = address;
-    faults.stand_ins[faults.count++] = made;
+    faults.replacements[faults.count++] = made;
     return true;
   }
   return false;
@@ -117,7 +118,7 @@ void leave_to_program(int number, siginfo_t* information, void* context) {
 
 void on_fault(int number, siginfo_t* information, void* context) {
   while (faults.busy.test_and_set()) continue;
-  const bool done = information->si_code > 0 && stand_in_at(reinterpret_cast<std::uintptr_t>(information->si_addr));
+  const bool done = information->si_code > 0 && replace_at(reinterpret_cast<std::uintptr_t>(information->si_addr));
   faults.busy.clear();
   if (!done) leave_to_program(number, information, context);
 }
@@ -143,7 +144,7 @@ HostAccess::~HostAccess() {
   }
   faults.ranges = nullptr;
   for (; faults.count != 0; --faults.count) {
-    const StandIn& last = faults.stand_ins[faults.count - 1];
+    const Replacement& last = faults.replacements[faults.count - 1];
     if (last.kept == nullptr)
       ::munmap(pages_at(last.first), last.bytes);
     else

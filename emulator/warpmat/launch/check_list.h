@@ -42,11 +42,18 @@ constexpr CheckOption option_of(bool Checks::*check) {
 }
 
 inline constexpr std::array check_names{
-    CheckOption{"uninitialised", {&Checks::uninitialised, &Checks::stores}}, CheckOption{"uses", {&Checks::uninitialised, nullptr}},
-    option_of(&Checks::copies), option_of(&Checks::races), option_of(&Checks::lanes), option_of(&Checks::fences),
+    CheckOption{"uninitialised", {&Checks::uninitialised, &Checks::stores}},
+    CheckOption{"uses", {&Checks::uninitialised, nullptr}},
+    option_of(&Checks::copies),
+    option_of(&Checks::races),
+    option_of(&Checks::lanes),
+    option_of(&Checks::fences),
     // The tools of compute-sanitizer. What memcheck finds in memory is always looked for.
-    CheckOption{"memcheck", {nullptr, nullptr}}, CheckOption{"racecheck", {&Checks::races, &Checks::copies}},
-    CheckOption{"initcheck", {&Checks::uninitialised, nullptr}}, CheckOption{"synccheck", {&Checks::lanes, &Checks::fences}}};
+    CheckOption{"memcheck", {nullptr, nullptr}},
+    CheckOption{"racecheck", {&Checks::races, &Checks::copies}},
+    CheckOption{"initcheck", {&Checks::uninitialised, nullptr}},
+    CheckOption{"synccheck", {&Checks::lanes, &Checks::fences}},
+};
 
 /// "uninitialised, uses, copies, races, lanes, fences, ... and synccheck".
 inline std::string all_check_names() {
