@@ -124,6 +124,8 @@ void ArchiveWriter::append(const std::filesystem::path& path) {
   in.seekg(static_cast<std::streamoff>(magic.size()));
   Head head;
   while (in.read(reinterpret_cast<char*>(&head), sizeof head)) {
+    if (head.stored > ZSTD_compressBound(most_line_bytes))
+      throw std::runtime_error(fmt::format("{}: a part of {} bytes is longer than any", path.string(), head.stored));
     std::vector<char> stored(head.stored);
     if (!in.read(stored.data(), static_cast<std::streamsize>(stored.size()))) break;
     if (head.kind == block && !known_.insert(head.hash).second) continue;

@@ -131,6 +131,12 @@ TEST_CASE("--require holds however a program ends", "[cuda][tools]") {
   CHECK_THAT(run_shell({"--require", "assumed"}, "exit 3").err, ContainsSubstring("no kernel was executed"));
 }
 
+TEST_CASE("a limit on the size of files ends a program in a sentence", "[cuda][tools]") {
+  const Outcome outcome = run_shell({}, "(ulimit -f 0; $PROGRAM works; echo status $?) 2>&1 | cat");
+  CHECK_THAT(outcome.out, ContainsSubstring("cannot write the record of the launches"));
+  CHECK(outcome.out.ends_with("status 1\n"));
+}
+
 TEST_CASE("a report that cannot be written is an error, beside what failed", "[cuda][tools]") {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory.path("folder"));

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/cuda/errors.h>
+#include <warpmat/cuda/file_limit.h>
 #include <warpmat/cuda/handles.h>
 #include <warpmat/cuda/mapped.h>
 #include <warpmat/cuda/open_file.h>
@@ -157,6 +158,7 @@ AddressSpace::SharedFile AddressSpace::share(const void* at) {
   Allocation& allocation = allocations_[found->address];
   const std::uint64_t address = allocation.address, first = first_byte_in_page(address);
   if (allocation.file < 0) {
+    const FileLimit limit;
     OpenFile file(memfd_create("warpmat", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     require(file.number() >= 0 && ftruncate(file.number(), static_cast<off_t>(whole_pages(first + allocation.bytes))) == 0 &&
                 fcntl(file.number(), F_ADD_SEALS, seals_of_shared) == 0,

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/cuda/file_limit.h>
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/registration.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -54,6 +55,7 @@ WARPMAT_CUDA_API Error cudaGraphDebugDotPrint(Graph* graph, const char* path, un
   return call(__func__, [&](Context&) {
     const std::string text = dot_of(graph_of(graph));
     require(path != nullptr && flags < 1 << 16);  // cudaGraphDebugDotFlags
+    const FileLimit limit;
     std::ofstream out(path);
     require((out << text).flush().good(), cudaErrorOperatingSystem);
   });

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <warpmat/assembler/decisions_file.h>
+#include <warpmat/cuda/file_limit.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/warp/trap_kind.h>
 
@@ -37,6 +38,7 @@ class Lines {
  public:
   /// The line is written by one call, so that lines of several processes do not mix.
   void append(const std::string& record, const std::string& line) {
+    const FileLimit limit;
     if (!is_open()) open(record);
     const ssize_t written = ::write(file_, line.data(), line.size());
     if (written == static_cast<ssize_t>(line.size())) return;

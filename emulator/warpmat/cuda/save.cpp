@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <warpmat/assembler/decisions_file.h>
+#include <warpmat/cuda/file_limit.h>
 #include <warpmat/files/npy_file.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/machine/internals.h>
@@ -112,6 +113,7 @@ void save_launch(Context& context, const Function& function, const Kernel& kerne
   ++number;
   if (const std::string_view reason = why_not(kernel, config); !reason.empty())
     return say(fmt::format("launch {} of '{}' is not saved: {}", number, function.name, reason));
+  const FileLimit limit;
   try {
     write_launch(context, function, kernel, config, arguments, new_folder(context.settings.save, number));
   } catch (const std::runtime_error& error) {

@@ -84,6 +84,17 @@ TEST_CASE("archives of several processes become one", "[programs]") {
         std::filesystem::file_size(directory.path("a")) + std::filesystem::file_size(directory.path("b")) - 100);
 }
 
+TEST_CASE("an archive whose part says that it is longer than any is not added", "[programs]") {
+  const TemporaryDirectory directory;
+  { ArchiveWriter(directory.path("a")).put_line("a"); }
+  std::string bytes = read_text(directory.path("a"));
+  const std::size_t size_of_stored = std::string("warpmat launches 1\n").size() + 32;
+  for (std::size_t i = 0; i < 8; ++i) bytes[size_of_stored + i] = '\x7f';
+  write_text(directory.path("a"), bytes);
+  ArchiveWriter all(directory.path("all"));
+  CHECK_THROWS_WITH(all.append(directory.path("a")), ContainsSubstring("longer than any"));
+}
+
 TEST_CASE("what a killed program leaves can be read; damage and other files are refused", "[programs]") {
   const TemporaryDirectory directory;
   const std::string path = directory.path("a.launches");
