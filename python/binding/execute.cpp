@@ -228,7 +228,7 @@ py::list accesses_of(const BoundInstruction& bound, const std::array<std::uint64
 
 }  // namespace
 
-void bind_matmul(py::class_<BoundInstruction>& type);
+void bind_matmul(py::module_& module);
 void bind_explanation(py::class_<BoundInstruction>& type);
 
 void bind_instruction(py::module_& module) {
@@ -256,7 +256,7 @@ void bind_instruction(py::module_& module) {
         return bound.selected(*find_operand_name(operand), {selector, {ids_a[0], ids_a[1]}, {ids_b[0], ids_b[1]}});
       },
       py::arg("operand"), py::arg("selector"), py::arg("ids_a"), py::arg("ids_b"));
-  bind_matmul(type);
+  bind_matmul(module);
   bind_explanation(type);
 }
 

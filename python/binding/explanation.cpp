@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "python/binding/bound_instruction.h"
+#include "python/binding/tile_product.h"
 #include "tools/report/explanation_html.h"
 #include "tools/report/explanation_json.h"
 
@@ -74,6 +75,13 @@ py::tuple explain_one(const BoundInstruction& bound, const std::map<std::string,
                                         execution_options(undefined, "reference")));
 }
 
+/// One tile of the product.
+py::tuple explain_tile(const TileProduct& product, const std::map<std::string, Words>& operands, const std::array<int, 2>& element,
+                       const std::string& against, std::string_view undefined) {
+  const OneWarp warp(product.tile(), operands, std::nullopt);
+  return explanation_tuple(product.explain(warp.batch(), {element[0], element[1], 0}, against, execution_options(undefined, "reference")));
+}
+
 }  // namespace
 
 py::tuple explanation_tuple(const ExplanationPair& pair) {
@@ -88,6 +96,10 @@ py::tuple explanation_tuple(const ExplanationPair& pair) {
 
 void bind_explanation(py::class_<BoundInstruction>& type) {
   type.def("explain", &explain_one, py::arg("operands"), py::arg("memory"), py::arg("element"), py::arg("against"), py::arg("undefined"));
+}
+
+void bind_explanation(py::class_<TileProduct>& type) {
+  type.def("explain", &explain_tile, py::arg("operands"), py::arg("element"), py::arg("against"), py::arg("undefined"));
 }
 
 }  // namespace warpmat::python

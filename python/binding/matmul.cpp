@@ -8,6 +8,7 @@
 
 #include "python/binding/bound_instruction.h"
 #include "python/binding/tasks.h"
+#include "python/binding/tile_product.h"
 
 // A product of matrices of any size by the tiles of one instruction, chained along K as a kernel does: the sums of one instruction are
 // operand c of the next.
@@ -58,10 +59,10 @@ std::uint32_t add_f32(std::uint32_t x, std::uint32_t y) {
 
 class TiledProduct {
  public:
-  TiledProduct(const BoundInstruction& bound, const Plane& a, const Plane& b, const std::optional<Plane>& c, const Plane& d,
+  TiledProduct(const TileProduct& product, const Plane& a, const Plane& b, const std::optional<Plane>& c, const Plane& d,
                std::vector<int> order, int promote_every, const ExecutionOptions& options)
-      : bound_(bound),
-        shape_(bound.form().shape),
+      : product_(product),
+        shape_(product.tile().shape),
         a_(a),
         b_(b),
         c_(c),
@@ -70,7 +71,7 @@ class TiledProduct {
         promote_every_(promote_every),
         options_(options),
         tile_columns_(static_cast<std::size_t>(tiles_of(b.columns, shape_.n))),
-        b_words_(static_cast<std::size_t>(tiles_of(b.rows, shape_.k)) * tile_columns_ * words(OperandName::b)) {}
+        b_words_(static_cast<std::size_t>(tiles_of(b.rows, shape_.k)) * tile_columns_ * product.b().words()) {}
 
   void run(unsigned jobs) {
     const auto steps = static_cast<std::size_t>(tiles_of(b_.rows, shape_.k));
@@ -87,24 +88,21 @@ class TiledProduct {
     std::vector<std::uint32_t> a, sums, partial;
   };
 
-  std::size_t words(OperandName name) const { return bound_.words(name); }
-
   /// The tiles of B of one step, side by side.
   void scatter_b(int step) {
-    const ElementTable& table = bound_.table(OperandName::b);
+    const ElementTable& table = product_.b();
     std::uint32_t* to = b_words_.data() + static_cast<std::size_t>(step) * tile_columns_ * table.words();
     for (std::size_t j = 0; j < tile_columns_; ++j)
       table.scatter(b_.tile<ConstMatrices>(step * shape_.k, static_cast<int>(j) * shape_.n), to + j * table.words());
   }
 
   void multiply_row(int row, Row& scratch, Worker& worker) {
-    const ElementTable& table = bound_.table(OperandName::d);
-    scratch.a.resize(words(OperandName::a));
+    const ElementTable& table = product_.d();
+    scratch.a.resize(product_.a().words());
     scratch.sums.assign(tile_columns_ * table.words(), 0);
     if (c_)
       for (std::size_t j = 0; j < tile_columns_; ++j)
-        bound_.table(OperandName::c)
-            .scatter(c_->tile<ConstMatrices>(row, static_cast<int>(j) * shape_.n), scratch.sums.data() + j * table.words());
+        table.scatter(c_->tile<ConstMatrices>(row, static_cast<int>(j) * shape_.n), scratch.sums.data() + j * table.words());
     if (promote_every_ == 0) {
       for (const int step : order_) multiply_step(row, step, scratch.a, scratch.sums, worker);
     } else {
@@ -127,17 +125,12 @@ class TiledProduct {
   /// One instruction for every tile of the row.
   void multiply_step(int row, int step, std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& sums, Worker& worker) {
     worker.breathe();
-    bound_.table(OperandName::a).scatter(a_.tile<ConstMatrices>(row, step * shape_.k), a.data());
-    const std::size_t b_words = words(OperandName::b), sum_words = words(OperandName::d);
-    Batch batch;
-    batch.source(OperandName::a) = {a.data(), 0};
-    batch.source(OperandName::b) = {b_words_.data() + static_cast<std::size_t>(step) * tile_columns_ * b_words, b_words};
-    batch.source(OperandName::c) = {sums.data(), sum_words};
-    batch.destination = {sums.data(), sum_words};
-    bound_.instruction().execute(batch, tile_columns_, options_);
+    product_.a().scatter(a_.tile<ConstMatrices>(row, step * shape_.k), a.data());
+    const std::uint32_t* const b = b_words_.data() + static_cast<std::size_t>(step) * tile_columns_ * product_.b().words();
+    product_.multiply(a.data(), b, sums.data(), tile_columns_, options_);
   }
 
-  const BoundInstruction& bound_;
+  const TileProduct& product_;
   const Shape shape_;
   const Plane a_, b_;
   const std::optional<Plane> c_;
@@ -153,21 +146,36 @@ std::uint8_t* array_bytes(const py::array& array) {
   return static_cast<std::uint8_t*>(const_cast<void*>(array.data()));  // sources are only read
 }
 
-void matmul(const BoundInstruction& bound, const py::array& a, const py::array& b, const std::optional<py::array>& c, py::array d,
+void matmul(const TileProduct& product, const py::array& a, const py::array& b, const std::optional<py::array>& c, py::array d,
             std::vector<int> order, int promote_every, std::string_view undefined, std::string_view path, unsigned jobs) {
   std::optional<Plane> c_plane;
   if (c) c_plane.emplace(*c, array_bytes(*c));
   const Plane d_plane(d, static_cast<std::uint8_t*>(d.mutable_data()));
-  TiledProduct(bound, Plane(a, array_bytes(a)), Plane(b, array_bytes(b)), c_plane, d_plane, std::move(order), promote_every,
+  TiledProduct(product, Plane(a, array_bytes(a)), Plane(b, array_bytes(b)), c_plane, d_plane, std::move(order), promote_every,
                execution_options(undefined, path))
       .run(jobs);
 }
 
 }  // namespace
 
-void bind_matmul(py::class_<BoundInstruction>& type) {
+void bind_explanation(py::class_<TileProduct>& type);
+
+void bind_matmul(py::module_& module) {
+  py::class_<TileProduct> type(module, "Product");
+  type.def(py::init<std::string_view, std::string_view>(), py::arg("opcode"), py::arg("target"));
+  type.def(
+      py::init([](std::string_view target, std::string_view unit, std::string_view shape, std::string_view a, std::string_view b,
+                  std::string_view d) { return TileProduct(WantedProduct{.unit = unit, .shape = shape, .a = a, .b = b, .d = d}, target); }),
+      py::arg("target"), py::arg("unit"), py::arg("shape"), py::arg("a"), py::arg("b"), py::arg("d"));
+  type.def_property_readonly("tile", &TileProduct::tile, py::return_value_policy::reference);
+  type.def_property_readonly("opcode", &TileProduct::opcode);
+  type.def_property_readonly("target", [](const TileProduct& product) { return product.target().name; });
+  type.def_property_readonly("machine", [](const TileProduct& product) { return product.lowering().machine; });
+  type.def_property_readonly("label", [](const TileProduct& product) { return name(label_of(product.lowering())); });
+  type.def_property_readonly("source", [](const TileProduct& product) { return product.lowering().source; });
   type.def("matmul", &matmul, py::arg("a"), py::arg("b"), py::arg("c"), py::arg("d"), py::arg("order"), py::arg("promote_every"),
            py::arg("undefined"), py::arg("path"), py::arg("jobs"));
+  bind_explanation(type);
 }
 
 }  // namespace warpmat::python

@@ -18,7 +18,7 @@ any strides. Only `encode` rounds; no other function rounds an argument. Formats
 """
 
 GROUPS = {
-    "Matrices and registers": ["mma", "matmul", "execute", "accesses", "scatter", "gather", "scales", "compress", "expand", "pack", "unpack"],
+    "Matrices and registers": ["mma", "matmul", "product", "Product", "execute", "accesses", "scatter", "gather", "scales", "compress", "expand", "pack", "unpack"],
     "Any instruction": ["find", "Instruction", "InstructionOperand"],
     "Formats": ["Bits", "encode", "decode", "Format"],
     "Layouts": ["layout", "Layout", "memory_layout", "swizzle", "MatrixDescriptor"],

@@ -1,8 +1,10 @@
 """Matrices, dtypes and shapes; products where NumPy's own arithmetic must agree."""
 
 import importlib.util
+import math
 import sys
 import types
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -65,6 +67,67 @@ def test_promotion_adds_partial_sums_in_f32(rng):
     promoted = warpmat.matmul(a, b, c, opcode=E4M3, target="sm_90", promote_every=2)
     warpmat.assert_bits_equal(promoted, expected)
     assert not np.array_equal(promoted, warpmat.matmul(a, b, c, opcode=E4M3, target="sm_90"))
+
+
+@pytest.mark.parametrize(
+    "card, a, out, opcode, label",
+    [
+        ("H100", "f16", None, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "measured"),
+        ("sm_90a", "e4m3", "f16", "wgmma.mma_async.sync.aligned.m64n8k32.f16.e4m3.e4m3", "measured"),
+        ("H100", "f64", None, "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64", None),
+        ("sm_90", "f16", None, F16, None),  # without the features of the architecture
+        ("B200", "bf16", None, "tcgen05.mma.cta_group::1.kind::f16", "published"),
+        ("B200", "e2m1", None, "tcgen05.mma.cta_group::1.kind::f8f6f4", "published"),
+        ("B200", "s8", None, "tcgen05.mma.cta_group::1.kind::i8", "assumed"),
+        ("A100", "tf32", None, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", None),
+        ("RTX 5090", "e5m2", None, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", None),
+        ("T4", "s8", None, "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", None),
+        ("V100", "f16", None, "wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32", None),
+    ],
+)
+def test_a_card_chooses_the_instruction(card, a, out, opcode, label):
+    found = warpmat.product(card, a, out=out)
+    assert found.opcode == opcode
+    assert (found.a, found.b) == (a, a) and found.out == (out or ("f64" if a == "f64" else "s32" if a == "s8" else "f32"))
+    assert label in (None, found.label)
+
+
+def _dot(a, b, c):
+    """A step of Hopper's fp8: every term is cut 13 bits below the largest exponent, and their sum to 13 fraction bits. In whole numbers, by hand."""
+    factors = [(math.frexp(x), math.frexp(y)) for x, y in zip(a, b) if x and y]
+    terms = [(Fraction(x[0]) * 4 * Fraction(y[0]), x[1] + y[1] - 2) for x, y in factors]
+    if c:
+        terms.append((Fraction(2 * math.frexp(c)[0]), math.frexp(c)[1] - 1))
+    unit = max(exponent for _, exponent in terms) - 13
+    total = sum(math.trunc(mantissa * Fraction(2) ** (exponent - unit)) for mantissa, exponent in terms)
+    cut = max(0, abs(total).bit_length() - 14)
+    return math.copysign(abs(total) >> cut << cut, total) * 2.0**unit
+
+
+def test_a_warpgroup_sums_as_hopper_does_and_mma_does_not(rng):
+    a, b = (warpmat.encode(rng.standard_normal(shape), "e4m3") for shape in ((70, 64), (64, 11)))
+    found = warpmat.matmul(a, b, card="H100")
+    expected = [[_dot(row[32:], column[32:], _dot(row[:32], column[:32], 0)) for column in b.values().T] for row in a.values()]
+    warpmat.assert_bits_equal(found, np.array(expected, np.float32))
+    assert not np.array_equal(found, warpmat.matmul(a, b, card="H100", instruction="mma"))
+    warpmat.assert_bits_equal(warpmat.matmul(a, b, card="sm_90", instruction="mma"), warpmat.matmul(a, b, opcode=E4M3, target="sm_90"))
+
+
+def test_one_warpgroup_instruction_is_a_product_of_its_shape(rng):
+    opcode = "wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16"
+    a, b = rng.standard_normal((3, 64, 16)).astype(np.float16), rng.standard_normal((16, 24)).astype(np.float16)
+    c = rng.standard_normal((64, 24)).astype(np.float32)
+    d = warpmat.mma(opcode, "h100", a, b, c)
+    assert d.shape == (3, 64, 24)
+    warpmat.assert_bits_equal(d, warpmat.matmul(a, b, c, card="H100"))
+    explained = warpmat.explain(opcode, "h100", a[1], b, c, row=37, column=13, against="sm_80")
+    assert explained.result == int(d[1, 37, 13].view(np.uint32)) and explained.against is not None and (explained.row, explained.column) == (5, 5)
+
+
+def test_integers_of_every_unit_are_numpys(rng):
+    a, b = rng.integers(-128, 128, (33, 70), dtype=np.int8), rng.integers(-128, 128, (70, 9), dtype=np.int8)
+    for card in ("H100", "B200", "A100", "T4"):
+        assert np.array_equal(warpmat.matmul(a, b, card=card), a.astype(np.int64) @ b.astype(np.int64)), card
 
 
 def test_strides_need_no_copy_and_change_nothing(rng):
@@ -299,6 +362,18 @@ def test_dlpack_is_enough(rng):
         (lambda a, b: warpmat.matmul(a, a, opcode=F16, target="sm_90", order=[1]), ValueError, "order must hold"),
         (lambda a, b: warpmat.matmul(a, b[:5], opcode=F16, target="sm_90"), ValueError, "cannot be multiplied"),
         (lambda a, b: warpmat.matmul(a, b, opcode=S8, target="sm_90", promote_every=1), ValueError, "needs sums of f32"),
+        (lambda a, b: warpmat.matmul(a, b), TypeError, "needs card, or opcode and target"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", opcode=F16), TypeError, "needs a target"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", opcode=F16, target="sm_90"), TypeError, "opcode and target say all"),
+        (lambda a, b: warpmat.matmul(a, b, card="H99"), ValueError, "unknown target 'H99'"),
+        (lambda a, b: warpmat.matmul(a, b, card="A100", instruction="wgmma"), ValueError, "sm_80 has no dense wgmma"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", instruction="hmma"), ValueError, "'hmma' in the instruction 'hmma' is no unit"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", instruction="mma.m16n8k99"), ValueError, "no dense mma m16n8k99"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", out="f99"), ValueError, "unknown format 'f99'"),
+        (lambda a, b: warpmat.matmul(a.astype(np.float32), b, card="H100"), TypeError, 'instruction="tf32"'),
+        (lambda a, b: warpmat.matmul(a.astype(np.int64), b, card="H100"), TypeError, "a is int64, which is no format"),
+        (lambda a, b: warpmat.mma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "h100", a, b), ValueError, r"it must end with \(64, 16\)"),
+        (lambda a, b: warpmat.matmul(a, b, opcode="tcgen05.mma.cta_group::1.kind::f16", target="b200"), ValueError, 'instruction="tcgen05"'),
         (lambda a, b: warpmat.execute(F16, "sm_90", {"a": 0, "b": 0}), ValueError, r"needs c: uint32, \(cases, 4, 32\)"),
         (lambda a, b: warpmat.execute(F16, "sm_90", {"a": 0, "b": 0, "c": 0, "e": 0}), ValueError, "reads no e; it reads a, b, c"),
         (lambda a, b: warpmat.scatter(F16, "e", a), ValueError, "has no matrix 'e': there are d, a, b, c"),

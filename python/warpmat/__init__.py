@@ -20,7 +20,7 @@ from .formats import Bits, Format, decode, encode, formats  # noqa: E402
 from .instructions import Instruction, InstructionOperand, find  # noqa: E402
 from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel  # noqa: E402
 from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle  # noqa: E402
-from .matrices import accesses, compress, execute, expand, gather, matmul, mma, pack, scales, scatter, unpack  # noqa: E402
+from .matrices import Product, accesses, compress, execute, expand, gather, matmul, mma, pack, product, scales, scatter, unpack  # noqa: E402
 from .programs import ProgramResult, run  # noqa: E402
 from .testing import assert_bits_equal, assert_matches  # noqa: E402
 
@@ -46,6 +46,7 @@ __all__ = [
     "Module",
     "NoGpu",
     "Parameter",
+    "Product",
     "ProgramResult",
     "PtxError",
     "TensorMap",
@@ -75,6 +76,7 @@ __all__ = [
     "mma",
     "opcodes",
     "pack",
+    "product",
     "run",
     "scales",
     "scatter",

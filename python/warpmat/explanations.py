@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from .formats import Array, ArrayLike, decode
-from .matrices import Ids, _batch, _operand, _prepared, _Prepared, _product_arrays, _registers, _split
+from .matrices import Ids, _anywhere, _batch, _codes, _operand, _prepared, _Prepared, _product, _product_arrays, _registers, _split
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,15 @@ def explain(
 ) -> Explanation:
     """How the element (row, column) of a result is computed: which products are added in one step, what is cut, how the sum is rounded.
 
-    Matrices as mma takes them, of one case; or `operands` and `memory`, registers as execute takes them, of any matrix instruction.
+    Matrices as mma takes them, of one case; or `operands` and `memory`, registers as execute takes them, of any matrix instruction. Of wgmma
+    the explanation is that of a tile, 16 rows by 8 columns, and its row and column are the tile's.
     matrix: which of several matrices of the result. against: another target to compare with, or "f32" for a loop of multiply-adds as on a
     CPU. Raises as mma and execute do.
     """
+    if opcode.startswith("wgmma."):
+        if a is None or b is None or operands is not None:
+            raise ValueError(f"{opcode} is explained on matrices a and b")
+        return _explain_tile(_product(opcode, target), a, b, c, (row, column), against, undefined)
     prepared = _prepared(opcode, target)
     if operands is None:
         if a is None or b is None:
@@ -123,6 +128,20 @@ def explain(
         words = _words_of_registers(prepared, operands)
     raw = None if memory is None else np.ascontiguousarray(memory, np.uint8).reshape(-1)
     return made(prepared.instruction.explain(words, raw, (matrix, row, column), against or "", undefined))
+
+
+def _explain_tile(
+    found: _core.Product, a: ArrayLike, b: ArrayLike, c: Optional[ArrayLike], at: Tuple[int, int], against: Optional[str], undefined: str
+) -> Explanation:
+    """The element `at` of a product that consists of tiles: of that one in which it lies."""
+    prepared = _anywhere(found.tile.opcode)
+    m, n, _ = found.tile.shape
+    top, left = at[0] // m * m, at[1] // n * n
+    rows, columns = slice(top, top + m), slice(left, left + n)
+    parts = {"a": (a, (rows, slice(None))), "b": (b, (slice(None), columns)), "c": (c, (rows, columns))}
+    arrays = {name: _codes(source, prepared.places[name])[of_tile] for name, (source, of_tile) in parts.items() if source is not None}
+    words = _words_of_matrices(prepared, arrays, 0, (0, 0), (0, 0))
+    return made(found.explain(words, (at[0] - top, at[1] - left), against or "", undefined))
 
 
 def explain_case(

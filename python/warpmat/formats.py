@@ -122,6 +122,20 @@ def find_format(name: str) -> Format:
         raise ValueError(f"unknown format '{name}': there are {', '.join(formats)}") from None
 
 
+def format_of(source: ArrayLike, what: str = "the array") -> str:
+    """The format that the elements of an array say by their dtype: "f16" of float16, "e4m3" of ml_dtypes' float8_e4m3fn or a Bits. float32 is
+    no format of factors: TypeError, as for dtypes that say none."""
+    array = to_numpy(source)
+    if isinstance(array, Bits):
+        return array.format
+    dtype = array.dtype
+    named = _by_name.get(dtype.name) or next((name for name, own in _numpy.items() if own == dtype and dtype != np.float32), None)
+    if named is None:
+        tip = 'instruction="tf32" multiplies its upper 19 bits' if dtype == np.float32 else f'warpmat.encode({what}, "e4m3") rounds numbers'
+        raise TypeError(f"{what} is {dtype}, which is no format of a matrix instruction's factors: {tip}")
+    return named
+
+
 def encode(values: ArrayLike, format: str) -> Bits:
     """Numbers rounded to `format`, ties to even. Numbers beyond the range become infinity, or the largest number where the format has no infinity."""
     f = find_format(format)

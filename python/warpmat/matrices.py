@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .formats import Array, ArrayLike, Bits, array_of, codes_of, decode, find_format, formats, numpy_dtype, to_numpy
+from .formats import Array, ArrayLike, Bits, array_of, codes_of, decode, find_format, format_of, formats, numpy_dtype, to_numpy
 
 Ids = Tuple[int, int]
 
@@ -140,7 +141,7 @@ def mma(
     path: str = "fast",
     jobs: Optional[int] = None,
 ) -> Array:
-    """D = A B + C as `target` executes the mma or wmma.mma `opcode`, bit for bit.
+    """D = A B + C as `target` executes the mma, wmma.mma or dense wgmma.mma_async `opcode`, bit for bit.
 
     a: (..., m, k); of mma.sp (..., m, k / 2) stored elements with `metadata` (..., m, k / group), or a dense (..., m, k), which is
     compressed. b: (..., k, n). c: (..., m, n), default zeros. m8n8k4 has four products: (..., 4, m, k) and so on.
@@ -153,6 +154,8 @@ def mma(
     Returns d, (..., m, n) of float16, float32, float64 or int32. Raises ValueError for wrong shapes, opcodes and targets, TypeError for
     dtypes that are not the operand's, Trap for what an instruction traps on.
     """
+    if opcode.startswith("wgmma."):
+        return _warpgroup_mma(opcode, target, a, b, c, {"metadata": metadata, "scale_a": scale_a, "scale_b": scale_b}, path, jobs)
     prepared = _prepared(opcode, target)
     places = prepared.places
     arrays = _product_arrays(prepared, a, b, c, metadata, scale_a, scale_b)
@@ -165,6 +168,28 @@ def mma(
         flat = d.reshape((-1,) + inner)
     prepared.instruction.mma(arrays, flat, selector, ids_a, ids_b, undefined, path, _check_jobs(jobs, len(flat) if batch else 1))
     return d
+
+
+def _warpgroup_mma(
+    opcode: str,
+    target: str,
+    a: ArrayLike,
+    b: ArrayLike,
+    c: Optional[ArrayLike],
+    extra: Mapping[str, Optional[ArrayLike]],
+    path: str,
+    jobs: Optional[int],
+) -> Array:
+    """One wgmma on whole matrices: what its tiles give."""
+    found = _product(opcode, target)
+    for name, source in extra.items():
+        if source is not None:
+            raise ValueError(f"{found.opcode} takes no {name}")
+    m, n, k = (int(size) for size in re.findall(r"\d+", found.opcode.split(".")[4]))
+    for name, source, shape in (("a", a, (m, k)), ("b", b, (k, n)), ("c", c, (m, n))):
+        if source is not None and np.shape(to_numpy(source))[-2:] != shape:
+            raise ValueError(f"{name} has the shape {np.shape(to_numpy(source))}; it must end with {shape}")
+    return _matmul(found, a, b, c, None, None, path, jobs)
 
 
 def _product_arrays(
@@ -327,15 +352,22 @@ def matmul(
     b: ArrayLike,
     c: Optional[ArrayLike] = None,
     *,
-    opcode: str,
-    target: str,
+    opcode: Optional[str] = None,
+    target: Optional[str] = None,
+    card: Optional[str] = None,
+    out: Optional[str] = None,
+    instruction: Optional[str] = None,
     order: Optional[Sequence[int]] = None,
     promote_every: Optional[int] = None,
     path: str = "fast",
     jobs: Optional[int] = None,
 ) -> Array:
-    """A B + C of any size, by tiles of one dense mma or wmma.mma. Tiles are chained along K as in a kernel: each instruction's D is operand C
+    """A B + C of any size, by tiles of one dense matrix instruction. Tiles are chained along K as in a kernel: each instruction's D is operand C
     of the next.
+
+    card: "H100", "RTX 5090", or a target. The instruction is then the one that current libraries use there for the arrays' formats: wgmma on an
+    H100, tcgen05 on a B200, else mma. product() says which, and how its bits are known. out: the format of sums; default f32, s32 or f64.
+    instruction: another one, as product() takes it. Or opcode and target: a dense mma, wmma.mma or wgmma.mma_async.
 
     a: (..., m, k), b: (..., k, n), c: (..., m, n) or nothing for zeros. m, n and k are arbitrary: tiles at an edge are filled with zeros, as
     in kernels. Leading dimensions are broadcast. order: the order in which the steps of K (tiles of the opcode's k) are added; default
@@ -344,8 +376,109 @@ def matmul(
 
     Returns float16, float32, float64 or int32, (..., m, n).
     """
-    prepared = checked_gemm(opcode, target, promote_every)
-    form, places = prepared.form, prepared.places
+    found = _product(opcode, target) if opcode is not None else None
+    if found is None:
+        if (card is None) == (target is None):
+            raise TypeError("matmul needs card, or opcode and target")
+        found = _product_of(card or target or "", *_words_of(instruction, a, b), out)
+    elif card is not None or instruction is not None or out is not None:
+        raise TypeError("opcode and target say all that card, instruction and out choose")
+    return _matmul(found, a, b, c, order, promote_every, path, jobs)
+
+
+class Product(NamedTuple):
+    """The matrix instruction that multiplies on a card, and how its bits are known.
+
+    target: "sm_90a". opcode: of wgmma that of the narrowest shape, as all widths have the same sums. shape: m, n and k of one tile. a, b, out:
+    formats. machine: the machine instruction. label: "measured", "published", "assumed"; source: where from.
+    """
+
+    target: str
+    opcode: str
+    shape: Tuple[int, int, int]
+    a: str
+    b: str
+    out: str
+    machine: str
+    label: str
+    source: str
+
+
+def product(card: str, a: str = "", b: str = "", out: Optional[str] = None, *, instruction: Optional[str] = None) -> Product:
+    """The matrix instruction by which matmul(card=...) multiplies formats `a` and `b` with sums of `out`.
+
+    instruction: words with dots between them: a unit (mma, wmma, wgmma, tcgen05), a shape (m16n8k16), and one format of both factors or two;
+    "wgmma.f16", "mma.m16n8k32.e4m3.e5m2", "tf32". Without a unit the choice is that of current libraries: tcgen05, wgmma, mma, wmma, in this
+    order as the card has them. Of several shapes of mma it is that with the largest K.
+
+    >>> warpmat.product("H100", "e4m3").opcode
+    'wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3'
+    """
+    unit, shape, of_a, of_b = _words(instruction)
+    found = _product_of(card, unit, shape, of_a or a, of_b or b or of_a or a, out)
+    tile = found.tile
+    of = {operand.name: operand.format or "" for operand in tile.operands}
+    m, n, k = tile.shape
+    return Product(found.target, found.opcode, (m, n, k), of["a"], of["b"], of["d"], found.machine, found.label, found.source)
+
+
+_UNITS = {"mma": "mma", "wmma": "wmma.mma", "wgmma": "wgmma", "tcgen05": "tcgen05"}
+
+
+def _words(instruction: Optional[str]) -> Tuple[str, str, str, str]:
+    """Unit, shape, and the formats of A and B that `instruction` says; empty where it says none."""
+    unit, shape, types = "", "", []
+    for word in instruction.split(".") if instruction else []:
+        if word in _UNITS:
+            unit = _UNITS[word]
+        elif word in formats:
+            types.append(word)
+        elif word.startswith("m") and word[1:].replace("n", "").replace("k", "").isdigit():
+            shape = word
+        else:
+            raise ValueError(f"'{word}' in the instruction '{instruction}' is no unit ({', '.join(_UNITS)}), no shape such as m16n8k16 and no format")
+    if len(types) > 2:
+        raise ValueError(f"'{instruction}' has {len(types)} formats; one of both factors or two would be right")
+    return unit, shape, types[0] if types else "", types[-1] if types else ""
+
+
+def _words_of(instruction: Optional[str], a: ArrayLike, b: ArrayLike) -> Tuple[str, str, str, str]:
+    """The same, with the arrays' formats where it says none."""
+    unit, shape, of_a, of_b = _words(instruction)
+    return unit, shape, of_a or format_of(a, "a"), of_b or format_of(b, "b")
+
+
+def _sums_of(format: str) -> str:
+    return "f64" if format == "f64" else "s32" if format in formats and formats[format].integer else "f32"
+
+
+@lru_cache(maxsize=None)
+def _product_of(card: str, unit: str, shape: str, a: str, b: str, out: Optional[str]) -> _core.Product:
+    for format in (a, b, *([] if out is None else [out])):
+        find_format(format)
+    return _core.Product(card, unit, shape, a, b, out or _sums_of(a))
+
+
+@lru_cache(maxsize=None)
+def _product(opcode: str, target: Optional[str]) -> _core.Product:
+    if target is None:
+        raise TypeError("an opcode needs a target")
+    return _core.Product(opcode, target)
+
+
+def _matmul(
+    found: _core.Product,
+    a: ArrayLike,
+    b: ArrayLike,
+    c: Optional[ArrayLike],
+    order: Optional[Sequence[int]],
+    promote_every: Optional[int],
+    path: str,
+    jobs: Optional[int],
+) -> Array:
+    form = found.tile
+    places = {o.name: _place(o) for o in form.operands if o.kind == "fragment"}
+    _check_promotion(places["d"].format, promote_every)
     sources = [_codes(source, places[name]) for name, source in (("a", a), ("b", b), ("c", c)) if source is not None]
     if any(source.ndim < 2 for source in sources) or sources[0].shape[-1] != sources[1].shape[-2]:
         raise ValueError(f"a {sources[0].shape} and b {sources[1].shape} cannot be multiplied: they are (..., m, k) and (..., k, n)")
@@ -354,26 +487,26 @@ def matmul(
         raise ValueError(f"c has the shape {sources[2].shape}; it must end with {(m, n)}")
     steps = _steps(order, -(-sources[0].shape[-1] // form.shape[2]))
     batch = np.broadcast_shapes(*(source.shape[:-2] for source in sources))
-    d: Array = np.empty(batch + (m, n), prepared.sums)
+    d: Array = np.empty(batch + (m, n), numpy_dtype(places["d"].format))
     wide = [np.broadcast_to(source, batch + source.shape[-2:]) for source in sources]
     if d.size:
         for case in np.ndindex(batch):
             of_c = wide[2][case] if len(wide) == 3 else None
             of_jobs = 0 if jobs is None else _check_jobs(jobs, 1)
-            prepared.instruction.matmul(wide[0][case], wide[1][case], of_c, d[case], steps, promote_every or 0, "trap", path, of_jobs)
+            found.matmul(wide[0][case], wide[1][case], of_c, d[case], steps, promote_every or 0, "trap", path, of_jobs)
     return d
 
 
-def checked_gemm(opcode: str, target: str, promote_every: Optional[int]) -> _Prepared:
-    """The instruction of a product of any size. ValueError if it cannot be chained along K."""
-    prepared = _prepared(opcode, target)
-    form, places = prepared.form, prepared.places
-    if not form.multiplies or "e" in places or "scale-a" in places or len(places["d"].shape) != 2:
-        raise ValueError(f"matmul needs a dense mma or wmma.mma of one product, without scale factors; {form.opcode} is none")
-    if places["c"].format != places["d"].format:
-        raise ValueError(f"{form.opcode} has C of {places['c'].format} and D of {places['d'].format}: a chain along K needs one format")
-    if promote_every is not None and (promote_every < 1 or places["d"].format != "f32"):
+def _check_promotion(sums: str, promote_every: Optional[int]) -> None:
+    if promote_every is not None and (promote_every < 1 or sums != "f32"):
         raise ValueError("promote_every is a number of steps from 1 on, and needs sums of f32")
+
+
+def checked_gemm(opcode: str, target: str, promote_every: Optional[int]) -> _Prepared:
+    """The instruction of a product of any size on a GPU. ValueError if it cannot be chained along K."""
+    _product(opcode, target)
+    prepared = _prepared(opcode, target)
+    _check_promotion(prepared.places["d"].format, promote_every)
     return prepared
 
 

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <warpmat/instruction.h>
+#include <warpmat/tables/tcgen05.h>
+#include <warpmat/wgmma.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "python/binding/element_table.h"
+#include "tools/report/explanation_pair.h"
+
+namespace warpmat::python {
+
+/// What a caller wants to multiply with; empty texts leave the choice open.
+struct WantedProduct {
+  std::string_view unit;   ///< "mma", "wmma.mma", "wgmma", "tcgen05"; empty: what current libraries use on the target
+  std::string_view shape;  ///< "m16n8k16"
+  std::string_view a, b, d;
+};
+
+/// A dense product without block scales of any matrix unit: wgmma and tcgen05 consist of tiles of mma, whose sums they make in their own
+/// way. Immutable and thread-safe.
+class TileProduct {
+ public:
+  /// The mma, wmma.mma or wgmma.mma_async `opcode`. Throws std::invalid_argument if the target lacks it, or it is not a dense product of
+  /// one matrix whose D may be operand C of the next.
+  TileProduct(std::string_view opcode, std::string_view target);
+  /// The one that the target has for the wanted types: of several shapes that with the largest K. Throws std::invalid_argument.
+  TileProduct(const WantedProduct& wanted, std::string_view target);
+
+  const Form& tile() const { return *found_.tile; }
+  const Lowering& lowering() const { return *found_.lowering; }
+  const std::string& opcode() const { return found_.opcode; }
+  const Target& target() const { return *target_; }
+  const ElementTable& a() const { return a_; }
+  const ElementTable& b() const { return b_; }
+  const ElementTable& d() const { return d_; }  ///< of C, too
+
+  /// D = A * B + D for `count` tiles with the same A; tiles of B and D follow each other.
+  void multiply(const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* d, std::size_t count, const ExecutionOptions& options) const;
+  /// An element of one tile. Throws as explain_pair.
+  ExplanationPair explain(const Batch& batch, const Element& element, const std::string& against, const ExecutionOptions& options) const;
+
+ private:
+  struct Found {
+    const Form* tile = nullptr;
+    const Lowering* lowering = nullptr;
+    std::string opcode{};
+    // One of the three.
+    std::optional<Instruction> instruction{};
+    const WgmmaForm* wgmma = nullptr;
+    std::optional<TensorProduct> tensor{};
+  };
+  TileProduct(Found found, const Target& target);
+  static Found named(std::string_view opcode, const Target& target);
+  static Found chosen(const WantedProduct& wanted, const Target& target);
+  static Found of_warp(const Instruction& instruction);
+
+  Found found_;
+  const Target* target_;
+  ElementTable a_, b_, d_;
+};
+
+}  // namespace warpmat::python
