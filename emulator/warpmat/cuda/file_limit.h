@@ -5,8 +5,8 @@
 
 namespace warpmat::cuda {
 
-/// While it lives, what this thread writes beyond RLIMIT_FSIZE fails with EFBIG, as a full disk does. The signal SIGXFSZ, which would end the
-/// program, is held back and taken, unless the program itself has one waiting.
+/// While it lives, what this thread writes beyond RLIMIT_FSIZE fails with EFBIG, as a full disk does. The signal SIGXFSZ, which would end
+/// the program, is held back and taken, unless the program itself has one waiting.
 class FileLimit {
  public:
   FileLimit() {
