@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include <warpmat/machine/tensor_map_bytes.h>
 
@@ -26,18 +28,27 @@ std::vector<std::uint8_t> bytes_of(const std::string& text) {
   return bytes;
 }
 
+/// Refuses what T does not hold, which get() would convert.
+template <std::integral T>
+T number_of(const Json& json) {
+  const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
+                                              : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+  if (!fits) throw std::runtime_error(fmt::format("{} is no whole number of {} bits", json.dump(), 8 * sizeof(T)));
+  return json.get<T>();
+}
+
 Json json_of(const Content& content) {
   return {{"bytes", content.bytes}, {"blocks", to_text(content.blocks)}};
 }
 Content content_of(const Json& json) {
-  return {json.at("bytes").get<std::uint64_t>(), parse_hashes(json.at("blocks").get<std::string>())};
+  return {number_of<std::uint64_t>(json.at("bytes")), parse_hashes(json.at("blocks").get<std::string>())};
 }
 
 Json json_of(const Dim3& size) {
   return {size.x, size.y, size.z};
 }
 Dim3 size_of(const Json& json) {
-  return {json.at(0).get<std::uint32_t>(), json.at(1).get<std::uint32_t>(), json.at(2).get<std::uint32_t>()};
+  return {number_of<std::uint32_t>(json.at(0)), number_of<std::uint32_t>(json.at(1)), number_of<std::uint32_t>(json.at(2))};
 }
 
 /// "after" and "again" are there only where they tell something new.
@@ -51,7 +62,7 @@ Json json_of(const RecordedBuffer& buffer) {
 RecordedBuffer buffer_of(const Json& json) {
   RecordedBuffer buffer{.name = json.at("name").get<std::string>(),
                         .variable = json.at("variable").get<bool>(),
-                        .address = json.at("address").get<std::uint64_t>(),
+                        .address = number_of<std::uint64_t>(json.at("address")),
                         .before = content_of(json.at("before")),
                         .after = {},
                         .again = {}};
@@ -70,18 +81,18 @@ Json json_of(const RecordedMap& map) {
 RecordedMap map_of(const Json& json) {
   const auto map = tensor_map_arguments(bytes_of(json.at("map").get<std::string>()));
   if (!map) throw std::runtime_error("128 bytes are no tensor map");
-  return {json.at("argument").get<std::size_t>(), json.at("at").get<std::size_t>(), *map};
+  return {number_of<std::size_t>(json.at("argument")), number_of<std::size_t>(json.at("at")), *map};
 }
 
 RecordedLaunch launch_of(const Json& json) {
-  RecordedLaunch launch{.number = json.at("number").get<std::uint64_t>(),
+  RecordedLaunch launch{.number = number_of<std::uint64_t>(json.at("number")),
                         .kernel = json.at("kernel").get<std::string>(),
                         .ptx = content_of(json.at("ptx")),
                         .assembler_options = json.value("assembler_options", std::string()),
                         .machine_code = {},
                         .config = {.grid = size_of(json.at("grid")),
                                    .block = size_of(json.at("block")),
-                                   .shared_bytes = json.at("shared_bytes").get<std::uint32_t>(),
+                                   .shared_bytes = number_of<std::uint32_t>(json.at("shared_bytes")),
                                    .cluster = size_of(json.at("cluster"))},
                         .cooperative = json.at("cooperative").get<bool>(),
                         .arguments = {},
@@ -95,7 +106,8 @@ RecordedLaunch launch_of(const Json& json) {
   for (const Json& map : json.at("maps")) {
     launch.maps.push_back(map_of(map));
     const RecordedMap& last = launch.maps.back();
-    if (last.argument >= launch.arguments.size() || last.at + TensorMap::bytes > launch.arguments[last.argument].size())
+    if (last.argument >= launch.arguments.size() || launch.arguments[last.argument].size() < TensorMap::bytes ||
+        last.at > launch.arguments[last.argument].size() - TensorMap::bytes)
       throw std::runtime_error("a tensor map leaves its argument");
   }
   for (const Json& buffer : json.at("buffers")) launch.buffers.push_back(buffer_of(buffer));
@@ -154,8 +166,8 @@ ArchiveLine parse_line(std::string_view text) {
     if (kind == "program") line.program = {json.at("device").get<std::string>(), json.at("target").get<std::string>()};
     if (kind == "launch") line.launch = launch_of(json);
     if (kind == "skipped")
-      line.skipped = {json.at("process").get<int>(), json.at("kernel").get<std::string>(), json.at("reason").get<std::string>(),
-                      json.at("count").get<std::uint64_t>()};
+      line.skipped = {number_of<int>(json.at("process")), json.at("kernel").get<std::string>(), json.at("reason").get<std::string>(),
+                      number_of<std::uint64_t>(json.at("count"))};
   } catch (const std::exception& e) {
     throw std::runtime_error(fmt::format("a line of the archive is wrong: {}", e.what()));
   }

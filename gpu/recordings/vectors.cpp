@@ -172,9 +172,8 @@ Json to_json(const Answers& a) {
 
 Provenance provenance_of(const Json& j) {
   if (!j.is_object() || !j.contains("warpmat_answers")) throw std::runtime_error("the file holds no recorded answers");
-  const int version = j.at("warpmat_answers").get<int>();
-  if (version != format_version)
-    throw std::runtime_error(fmt::format("the file has format {}; this build reads format {}", version, format_version));
+  if (const auto& version = j.at("warpmat_answers"); version != format_version)
+    throw std::runtime_error(fmt::format("the file has format {}; this build reads format {}", version.dump(), format_version));
   return {.card = j.at("card"),
           .compute_capability = j.at("compute_capability"),
           .driver = j.at("driver"),

@@ -7,6 +7,7 @@
 #include <warpmat/ptx/program/tensor_fields.h>
 #include <warpmat/ptx/program/tensor_statement.h>
 
+#include <array>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -14,48 +15,69 @@
 namespace warpmat::python {
 namespace {
 
+/// Byte-id and thread-id of the first scale factors.
+constexpr std::array<std::uint32_t, std::size_t{2} * warp_size> first_ids{};
+
+bool has_scales(const Form& form, const WantedProduct& wanted) {
+  if (form.scale_vector == 0 || wanted.scale.empty()) return form.scale_vector == 0 && wanted.scale.empty();
+  return name(form.format(OperandName::scale_a)) == wanted.scale && form.shape.k == form.scale_vector * wanted.block;
+}
+
 bool fits(const Form& form, const WantedProduct& wanted) {
   const auto is = [&](OperandName operand, std::string_view format) { return format.empty() || name(form.format(operand)) == format; };
   return is(OperandName::a, wanted.a) && is(OperandName::b, wanted.b) && is(OperandName::d, wanted.d) && !form.satfinite &&
-         form.bit_operation == BitOperation::none;
+         form.bit_operation == BitOperation::none && has_scales(form, wanted);
 }
 
 /// Why matrices of any size cannot be multiplied by tiles of the form; empty if they can.
 std::string_view why_not(const Form& form) {
   if (!multiplies(form.mnemonic)) return "nothing is a product";
   if (form.sparsity != Sparsity::dense) return "A is sparse";
-  if (form.find_operand(OperandName::scale_a) != nullptr) return "A and B have scale factors";
   if (form.operand(OperandName::d).fragment.matrices() != 1) return "the products are several";
   if (form.format(OperandName::c) != form.format(OperandName::d)) return "C and D differ in format, so none follows another along K";
   return {};
 }
 
-/// The instruction descriptor of a dense tcgen05.mma of 128 rows and 128 columns, which all kinds have (PTX ISA 9.1 tables 39 and 42).
-std::uint32_t descriptor_of(int a, int b, int d) {
+/// The instruction descriptor of a dense tcgen05.mma of 128 rows and 128 columns, which all kinds have (PTX ISA 9.1 tables 39, 42 to 44).
+/// `last` is the format of D, or with block scales that of the scale factors.
+std::uint32_t descriptor_of(const TensorKind& kind, int a, int b, int last) {
   const auto bits = [](int value, int place) { return static_cast<std::uint32_t>(value) << place; };
-  return bits(d, 4) | bits(a, 7) | bits(b, 10) | bits(128 / 8, 17) | bits(128 / 16, 24);
+  return bits(last, kind.scaled() ? 23 : 4) | bits(a, 7) | bits(b, 10) | bits(128 / 8, 17) | bits(128 / 16, 24);
 }
 
-std::string opcode_of(const TensorKind& kind) {
-  return fmt::format("tcgen05.mma.cta_group::1.{}", kind.name);
+std::string opcode_of(const TensorKind& kind, int scale_vector) {
+  const std::string scales = scale_vector == 0 ? "" : fmt::format(".block_scale.scale_vec::{}X", scale_vector);
+  return fmt::format("tcgen05.mma.cta_group::1.{}{}", kind.name, scales);
 }
 
-bool has_kind(const TensorKind& kind, const Target& target) {
-  const OpcodeFields fields{.mnemonic = "tcgen05.mma", .kind = std::string(kind.name.substr(std::string_view("kind::").size()))};
-  return !code::tensor_fields().find(fields, target).empty() && !code::product_refusal(opcode_of(kind), kind, {}, target);
+bool has_kind(const TensorKind& kind, const TensorVariant& variant, const Target& target) {
+  OpcodeFields fields{.mnemonic = "tcgen05.mma", .kind = std::string(kind.name.substr(std::string_view("kind::").size()))};
+  if (kind.scaled()) fields.scale_vec = fmt::format("{}X", variant.scale_vector);
+  return !code::tensor_fields().find(fields, target).empty() &&
+         !code::product_refusal(opcode_of(kind, variant.scale_vector), kind, variant, target);
+}
+
+std::optional<TensorProduct> tensor_product(const WantedProduct& wanted, const TensorKind& kind, int scale_vector, const Target& target) {
+  const TensorVariant variant{.scale_vector = scale_vector};
+  if (!has_kind(kind, variant, target)) return std::nullopt;
+  for (const TensorKind::Code& a : kind.multiplicands)
+    for (const TensorKind::Code& b : kind.multiplicands)
+      for (const TensorKind::Code& last : kind.scaled() ? kind.scales : kind.results) {
+        const DecodedTensorProduct decoded = decode_tensor_product(kind, variant, descriptor_of(kind, a.code, b.code, last.code));
+        if (!decoded.problem && fits(*decoded.product.tile, wanted)) return decoded.product;
+      }
+  return std::nullopt;
 }
 
 std::optional<TensorProduct> tensor_product(const WantedProduct& wanted, const Target& target) {
-  for (const TensorKind& kind : tensor_kinds()) {
-    if (kind.scaled() || !has_kind(kind, target)) continue;
-    for (const TensorKind::Code& a : kind.multiplicands)
-      for (const TensorKind::Code& b : kind.multiplicands)
-        for (const TensorKind::Code& d : kind.results) {
-          const DecodedTensorProduct decoded = decode_tensor_product(kind, {}, descriptor_of(a.code, b.code, d.code));
-          if (!decoded.problem && fits(*decoded.product.tile, wanted)) return decoded.product;
-        }
-  }
-  return std::nullopt;
+  constexpr int unscaled[] = {0};
+  std::optional<TensorProduct> best;
+  for (const TensorKind& kind : tensor_kinds())
+    for (const int scale_vector : kind.scaled() ? kind.vectors : unscaled) {
+      const auto found = tensor_product(wanted, kind, scale_vector, target);
+      if (found && (!best || found->shape.k > best->shape.k)) best = found;
+    }
+  return best;
 }
 
 /// Of the narrowest shape: all widths have the same sums.
@@ -82,9 +104,11 @@ const Form* warp_product(const WantedProduct& wanted, Mnemonic mnemonic, const T
 [[noreturn]] void refuse(const WantedProduct& wanted, const Target& target) {
   std::vector<std::string> types;
   for (const std::string_view type : {wanted.a, wanted.b, wanted.d}) types.push_back(type.empty() ? "any" : std::string(type));
-  throw std::invalid_argument(fmt::format("{} has no dense {}{}{} that multiplies {} by {} with sums of {}", target.name,
+  const std::string scales =
+      wanted.scale.empty() ? "" : fmt::format(" and scale factors of {} for {} elements", wanted.scale, wanted.block);
+  throw std::invalid_argument(fmt::format("{} has no dense {}{}{} that multiplies {} by {} with sums of {}{}", target.name,
                                           wanted.unit.empty() ? "matrix instruction" : wanted.unit, wanted.shape.empty() ? "" : " ",
-                                          wanted.shape, types[0], types[1], types[2]));
+                                          wanted.shape, types[0], types[1], types[2], scales));
 }
 
 }  // namespace
@@ -101,8 +125,7 @@ TileProduct::Found TileProduct::named(std::string_view opcode, const Target& tar
     found = of_warp(Instruction(opcode, target.name));
   }
   if (const std::string_view reason = why_not(*found.tile); !reason.empty())
-    throw std::invalid_argument(
-        fmt::format("matmul needs a dense mma, wmma.mma or wgmma of one product, without scale factors; of {} {}", found.opcode, reason));
+    throw std::invalid_argument(fmt::format("matmul needs a dense mma, wmma.mma or wgmma of one product; of {} {}", found.opcode, reason));
   return found;
 }
 
@@ -110,7 +133,10 @@ TileProduct::Found TileProduct::chosen(const WantedProduct& wanted, const Target
   const auto may_be = [&](std::string_view unit) { return wanted.unit.empty() || wanted.unit == unit; };
   if (wanted.shape.empty() && may_be("tcgen05"))
     if (const auto product = tensor_product(wanted, target))
-      return {.tile = product->tile, .lowering = product->lowering, .opcode = opcode_of(*product->kind), .tensor = product};
+      return {.tile = product->tile,
+              .lowering = product->lowering,
+              .opcode = opcode_of(*product->kind, product->scale_vector),
+              .tensor = product};
   if (wanted.shape.empty() && may_be("wgmma"))
     if (const WgmmaForm* const wgmma = warpgroup_product(wanted, target))
       return {.tile = wgmma->tile, .lowering = &lowering_of(*wgmma), .opcode = wgmma->opcode, .wgmma = wgmma};
@@ -136,21 +162,41 @@ TileProduct::TileProduct(Found found, const Target& target)
       target_(&target),
       a_(tile().operand(OperandName::a).fragment),
       b_(tile().operand(OperandName::b).fragment),
-      d_(tile().operand(OperandName::d).fragment) {}
+      d_(tile().operand(OperandName::d).fragment) {
+  if (scale_vector() == 0) return;
+  scale_a_.emplace(tile().operand(OperandName::scale_a).fragment, scale_matrix(tile(), OperandName::ids_a, {}));
+  scale_b_.emplace(tile().operand(OperandName::scale_b).fragment, scale_matrix(tile(), OperandName::ids_b, {}));
+}
 
-void TileProduct::multiply(const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* d, std::size_t count,
-                           const ExecutionOptions& options) const {
+void TileProduct::multiply(const Words& words, std::size_t count, const ExecutionOptions& options) const {
+  if (!found_.instruction) return multiply_in_tiles(words, count, options);
   Batch batch;
-  if (!found_.instruction) {
-    const FastPath* const fast = find_fast_path(tile(), lowering());
-    multiply_tiles({tile(), lowering(), fast, static_cast<int>(count)}, d, a, b, batch, true, options);
-    return;
+  batch.source(OperandName::a) = {words.a, 0};
+  batch.source(OperandName::b) = {words.b, b_.words()};
+  batch.source(OperandName::c) = {words.d, d_.words()};
+  batch.destination = {words.d, d_.words()};
+  if (scale_vector() != 0) {
+    batch.source(OperandName::scale_a) = {words.scale_a, 0};
+    batch.source(OperandName::scale_b) = {words.scale_b, scale_b_->words()};
+    batch.source(OperandName::ids_a) = batch.source(OperandName::ids_b) = {first_ids.data(), 0};
   }
-  batch.source(OperandName::a) = {a, 0};
-  batch.source(OperandName::b) = {b, b_.words()};
-  batch.source(OperandName::c) = {d, d_.words()};
-  batch.destination = {d, d_.words()};
   found_.instruction->execute(batch, count, options);
+}
+
+void TileProduct::multiply_in_tiles(const Words& words, std::size_t count, const ExecutionOptions& options) const {
+  const FastPath* const fast = find_fast_path(tile(), lowering());
+  Batch batch;
+  if (scale_vector() == 0)
+    return multiply_tiles({tile(), lowering(), fast, static_cast<int>(count)}, words.d, words.a, words.b, batch, true, options);
+  std::array<const std::uint32_t*, 4> others{words.scale_a, nullptr, first_ids.data(), first_ids.data()};
+  const std::span all(others);
+  batch.source(OperandName::scale_a) = all.subspan(0, 1);
+  batch.source(OperandName::scale_b) = all.subspan(1, 1);
+  batch.source(OperandName::ids_a) = batch.source(OperandName::ids_b) = all.subspan(2, 2);
+  for (std::size_t i = 0; i < count; ++i) {  // each has its own scale factors of B
+    others[1] = words.scale_b + i * scale_b_->words();
+    multiply_tiles({tile(), lowering(), fast, 1}, words.d + i * d_.words(), words.a, words.b + i * b_.words(), batch, true, options);
+  }
 }
 
 ExplanationPair TileProduct::explain(const Batch& batch, const Element& element, const std::string& against,

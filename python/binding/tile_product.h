@@ -20,10 +20,12 @@ struct WantedProduct {
   std::string_view unit;   ///< "mma", "wmma.mma", "wgmma", "tcgen05"; empty: what current libraries use on the target
   std::string_view shape;  ///< "m16n8k16"
   std::string_view a, b, d;
+  std::string_view scale;  ///< the format of scale factors; empty: none
+  int block = 0;           ///< elements along K that share one
 };
 
-/// A dense product without block scales of any matrix unit: wgmma and tcgen05 consist of tiles of mma, whose sums they make in their own
-/// way. Immutable and thread-safe.
+/// A dense product of any matrix unit: wgmma and tcgen05 consist of tiles of mma, whose sums they make in their own way. Immutable and
+/// thread-safe.
 class TileProduct {
  public:
   /// The mma, wmma.mma or wgmma.mma_async `opcode`. Throws std::invalid_argument if the target lacks it, or it is not a dense product of
@@ -39,9 +41,18 @@ class TileProduct {
   const ElementTable& a() const { return a_; }
   const ElementTable& b() const { return b_; }
   const ElementTable& d() const { return d_; }  ///< of C, too
+  /// Of scale factors; nothing without block scales.
+  const std::optional<ElementTable>& scale_a() const { return scale_a_; }
+  const std::optional<ElementTable>& scale_b() const { return scale_b_; }
+  int scale_vector() const { return tile().scale_vector; }  ///< scale factors of a row of one tile; 0: none
 
-  /// D = A * B + D for `count` tiles with the same A; tiles of B and D follow each other.
-  void multiply(const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* d, std::size_t count, const ExecutionOptions& options) const;
+  /// Registers of one A, and of tiles of B and D that follow each other. Scale factors are nullptr without block scales.
+  struct Words {
+    const std::uint32_t *a, *b, *scale_a, *scale_b;
+    std::uint32_t* d;
+  };
+  /// D = A * B + D for `count` tiles.
+  void multiply(const Words& words, std::size_t count, const ExecutionOptions& options) const;
   /// An element of one tile. Throws as explain_pair.
   ExplanationPair explain(const Batch& batch, const Element& element, const std::string& against, const ExecutionOptions& options) const;
 
@@ -58,11 +69,13 @@ class TileProduct {
   TileProduct(Found found, const Target& target);
   static Found named(std::string_view opcode, const Target& target);
   static Found chosen(const WantedProduct& wanted, const Target& target);
+  void multiply_in_tiles(const Words& words, std::size_t count, const ExecutionOptions& options) const;
   static Found of_warp(const Instruction& instruction);
 
   Found found_;
   const Target* target_;
   ElementTable a_, b_, d_;
+  std::optional<ElementTable> scale_a_, scale_b_;
 };
 
 }  // namespace warpmat::python

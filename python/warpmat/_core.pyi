@@ -138,7 +138,7 @@ class Product:
     @overload
     def __init__(self, opcode: str, target: str) -> None: ...
     @overload
-    def __init__(self, target: str, unit: str, shape: str, a: str, b: str, d: str) -> None: ...
+    def __init__(self, target: str, unit: str, shape: str, a: str, b: str, d: str, scale: str, block: int) -> None: ...
     @property
     def tile(self) -> Form: ...
     @property
@@ -156,6 +156,8 @@ class Product:
         a: npt.NDArray[Any],
         b: npt.NDArray[Any],
         c: Optional[npt.NDArray[Any]],
+        scale_a: Optional[npt.NDArray[Any]],
+        scale_b: Optional[npt.NDArray[Any]],
         d: npt.NDArray[Any],
         order: Sequence[int],
         promote_every: int,

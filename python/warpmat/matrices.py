@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .formats import Array, ArrayLike, Bits, array_of, codes_of, decode, find_format, format_of, formats, numpy_dtype, to_numpy
+from .formats import Array, ArrayLike, Bits, array_of, codes_of, decode, find_format, format_of, formats, named_bits, numpy_dtype, to_numpy
 
 Ids = Tuple[int, int]
 
@@ -189,7 +189,7 @@ def _warpgroup_mma(
     for name, source, shape in (("a", a, (m, k)), ("b", b, (k, n)), ("c", c, (m, n))):
         if source is not None and np.shape(to_numpy(source))[-2:] != shape:
             raise ValueError(f"{name} has the shape {np.shape(to_numpy(source))}; it must end with {shape}")
-    return _matmul(found, a, b, c, None, None, path, jobs)
+    return _matmul(found, a, b, c, None, None, None, path, jobs)
 
 
 def _product_arrays(
@@ -357,6 +357,8 @@ def matmul(
     card: Optional[str] = None,
     out: Optional[str] = None,
     instruction: Optional[str] = None,
+    scale_a: Optional[ArrayLike] = None,
+    scale_b: Optional[ArrayLike] = None,
     order: Optional[Sequence[int]] = None,
     promote_every: Optional[int] = None,
     path: str = "fast",
@@ -370,20 +372,27 @@ def matmul(
     instruction: another one, as product() takes it. Or opcode and target: a dense mma, wmma.mma or wgmma.mma_async.
 
     a: (..., m, k), b: (..., k, n), c: (..., m, n) or nothing for zeros. m, n and k are arbitrary: tiles at an edge are filled with zeros, as
-    in kernels. Leading dimensions are broadcast. order: the order in which the steps of K (tiles of the opcode's k) are added; default
-    ascending. promote_every: after so many steps the sums are added to separate f32 sums, by an ordinary addition to nearest even, and
-    begin again from zero (the promotion of DeepGEMM's fp8 products). jobs: threads; None takes all cores.
+    in kernels. Leading dimensions are broadcast. scale_a: (..., m, k / block), scale_b: (..., k / block, n), scale factors of ue8m0 or ue4m3
+    (an array of e4m3 without signs will do) that the unit multiplies with blocks of 16 or 32 elements. order: the order in which the steps of K
+    (tiles of the opcode's k) are added; default ascending. promote_every: after so many steps the sums are added to separate f32 sums, by an
+    ordinary addition to nearest even, and begin again from zero (the promotion of DeepGEMM's fp8 products). jobs: threads; None takes all cores.
 
     Returns float16, float32, float64 or int32, (..., m, n).
     """
-    found = _product(opcode, target) if opcode is not None else None
-    if found is None:
-        if (card is None) == (target is None):
-            raise TypeError("matmul needs card, or opcode and target")
-        found = _product_of(card or target or "", *_words_of(instruction, a, b), out)
-    elif card is not None or instruction is not None or out is not None:
-        raise TypeError("opcode and target say all that card, instruction and out choose")
-    return _matmul(found, a, b, c, order, promote_every, path, jobs)
+    scales = _Scales.of(a, scale_a, scale_b)
+    if opcode is not None:
+        if card is not None or instruction is not None or out is not None:
+            raise TypeError("opcode and target say all that card, instruction and out choose")
+        if target is None:
+            raise TypeError("an opcode needs a target")
+        found = _product(opcode, target)
+    elif (card is None) == (target is None):
+        raise TypeError("matmul needs card, or opcode and target")
+    else:
+        unit, shape, of_a, of_b = _words(instruction)
+        formats_of = of_a or format_of(a, "a"), of_b or format_of(b, "b")
+        found = _product_of(card or target or "", unit, shape, *formats_of, out, scales.format if scales else "", scales.block if scales else 0)
+    return _matmul(found, a, b, c, scales, order, promote_every, path, jobs)
 
 
 class Product(NamedTuple):
@@ -404,8 +413,11 @@ class Product(NamedTuple):
     source: str
 
 
-def product(card: str, a: str = "", b: str = "", out: Optional[str] = None, *, instruction: Optional[str] = None) -> Product:
-    """The matrix instruction by which matmul(card=...) multiplies formats `a` and `b` with sums of `out`.
+def product(
+    card: str, a: str = "", b: str = "", out: Optional[str] = None, *, instruction: Optional[str] = None, scale: str = "", block: int = 0
+) -> Product:
+    """The matrix instruction by which matmul(card=...) multiplies formats `a` and `b` with sums of `out`, and scale factors of format `scale`
+    for `block` elements each.
 
     instruction: words with dots between them: a unit (mma, wmma, wgmma, tcgen05), a shape (m16n8k16), and one format of both factors or two;
     "wgmma.f16", "mma.m16n8k32.e4m3.e5m2", "tf32". Without a unit the choice is that of current libraries: tcgen05, wgmma, mma, wmma, in this
@@ -413,9 +425,11 @@ def product(card: str, a: str = "", b: str = "", out: Optional[str] = None, *, i
 
     >>> warpmat.product("H100", "e4m3").opcode
     'wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3'
+    >>> warpmat.product("B200", "e2m1", scale="ue4m3", block=16).opcode
+    'tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X'
     """
     unit, shape, of_a, of_b = _words(instruction)
-    found = _product_of(card, unit, shape, of_a or a, of_b or b or of_a or a, out)
+    found = _product_of(card, unit, shape, of_a or a, of_b or b or of_a or a, out, scale, block)
     tile = found.tile
     of = {operand.name: operand.format or "" for operand in tile.operands}
     m, n, k = tile.shape
@@ -433,7 +447,7 @@ def _words(instruction: Optional[str]) -> Tuple[str, str, str, str]:
             unit = _UNITS[word]
         elif word in formats:
             types.append(word)
-        elif word.startswith("m") and word[1:].replace("n", "").replace("k", "").isdigit():
+        elif re.fullmatch(r"m\d+n\d+k\d+", word):
             shape = word
         else:
             raise ValueError(f"'{word}' in the instruction '{instruction}' is no unit ({', '.join(_UNITS)}), no shape such as m16n8k16 and no format")
@@ -442,27 +456,52 @@ def _words(instruction: Optional[str]) -> Tuple[str, str, str, str]:
     return unit, shape, types[0] if types else "", types[-1] if types else ""
 
 
-def _words_of(instruction: Optional[str], a: ArrayLike, b: ArrayLike) -> Tuple[str, str, str, str]:
-    """The same, with the arrays' formats where it says none."""
-    unit, shape, of_a, of_b = _words(instruction)
-    return unit, shape, of_a or format_of(a, "a"), of_b or format_of(b, "b")
+class _Scales(NamedTuple):
+    """Scale factors of both factors: their format, and how many elements along K share one."""
+
+    a: Union[Array, Bits]
+    b: Union[Array, Bits]
+    format: str
+    block: int
+
+    @staticmethod
+    def of(a: ArrayLike, scale_a: Optional[ArrayLike], scale_b: Optional[ArrayLike]) -> "Optional[_Scales]":
+        if scale_a is None and scale_b is None:
+            return None
+        if scale_a is None or scale_b is None:
+            raise ValueError(f"scale_{'b' if scale_b is None else 'a'} is missing: the unit scales both factors")
+        of_a, of_b = _unsigned(scale_a, "scale_a"), _unsigned(scale_b, "scale_b")
+        format, other = format_of(of_a, "scale_a"), format_of(of_b, "scale_b")
+        k, factors = np.shape(to_numpy(a))[-1], np.shape(to_numpy(of_a))[-1]
+        if format != other or factors == 0 or k % factors != 0:
+            raise ValueError(f"scale_a is {factors} factors of {format} in a row for {k} elements, scale_b of {other}: they need one format and whole blocks")
+        return _Scales(of_a, of_b, format, k // factors)
+
+
+def _unsigned(scales: ArrayLike, what: str) -> Union[Array, Bits]:
+    """Scale factors; those of e4m3, which packages have for ue4m3, as such."""
+    array = to_numpy(scales)
+    named = named_bits(array)
+    if named is None or named.format != "e4m3":
+        return array
+    if bool((named.codes >> 7).any()):
+        raise ValueError(f"{what} holds a negative number; scale factors have no sign")
+    return Bits(named.codes, "ue4m3")
 
 
 def _sums_of(format: str) -> str:
-    return "f64" if format == "f64" else "s32" if format in formats and formats[format].integer else "f32"
+    return "f64" if format == "f64" else "s32" if find_format(format).integer else "f32"
 
 
 @lru_cache(maxsize=None)
-def _product_of(card: str, unit: str, shape: str, a: str, b: str, out: Optional[str]) -> _core.Product:
-    for format in (a, b, *([] if out is None else [out])):
+def _product_of(card: str, unit: str, shape: str, a: str, b: str, out: Optional[str], scale: str, block: int) -> _core.Product:
+    for format in (a, b, out or a, scale or a):
         find_format(format)
-    return _core.Product(card, unit, shape, a, b, out or _sums_of(a))
+    return _core.Product(card, unit, shape, a, b, out or _sums_of(a), scale, block)
 
 
 @lru_cache(maxsize=None)
-def _product(opcode: str, target: Optional[str]) -> _core.Product:
-    if target is None:
-        raise TypeError("an opcode needs a target")
+def _product(opcode: str, target: str) -> _core.Product:
     return _core.Product(opcode, target)
 
 
@@ -471,6 +510,7 @@ def _matmul(
     a: ArrayLike,
     b: ArrayLike,
     c: Optional[ArrayLike],
+    scales: Optional[_Scales],
     order: Optional[Sequence[int]],
     promote_every: Optional[int],
     path: str,
@@ -479,22 +519,34 @@ def _matmul(
     form = found.tile
     places = {o.name: _place(o) for o in form.operands if o.kind == "fragment"}
     _check_promotion(places["d"].format, promote_every)
-    sources = [_codes(source, places[name]) for name, source in (("a", a), ("b", b), ("c", c)) if source is not None]
-    if any(source.ndim < 2 for source in sources) or sources[0].shape[-1] != sources[1].shape[-2]:
-        raise ValueError(f"a {sources[0].shape} and b {sources[1].shape} cannot be multiplied: they are (..., m, k) and (..., k, n)")
-    m, n = sources[0].shape[-2], sources[1].shape[-1]
-    if len(sources) == 3 and sources[2].shape[-2:] != (m, n):
-        raise ValueError(f"c has the shape {sources[2].shape}; it must end with {(m, n)}")
-    steps = _steps(order, -(-sources[0].shape[-1] // form.shape[2]))
-    batch = np.broadcast_shapes(*(source.shape[:-2] for source in sources))
+    if ("scale-a" in places) != (scales is not None):
+        raise ValueError(f"{found.opcode} {'needs' if scales is None else 'takes no'} scale_a and scale_b")
+    given = {"a": a, "b": b, "c": c, **({} if scales is None else {"scale-a": scales.a, "scale-b": scales.b})}
+    sources = {name: _codes(source, places[name]) for name, source in given.items() if source is not None}
+    batch, m, n = _product_shape(sources, scales.block if scales else 0)
+    if scales is not None and scales.block * form.scale_vector != form.shape[2]:
+        raise ValueError(f"{found.opcode} has a scale factor for {form.shape[2] // form.scale_vector} elements; here one is for {scales.block}")
+    steps = _steps(order, -(-sources["a"].shape[-1] // form.shape[2]))
     d: Array = np.empty(batch + (m, n), numpy_dtype(places["d"].format))
-    wide = [np.broadcast_to(source, batch + source.shape[-2:]) for source in sources]
-    if d.size:
-        for case in np.ndindex(batch):
-            of_c = wide[2][case] if len(wide) == 3 else None
-            of_jobs = 0 if jobs is None else _check_jobs(jobs, 1)
-            found.matmul(wide[0][case], wide[1][case], of_c, d[case], steps, promote_every or 0, "trap", path, of_jobs)
+    wide = {name: np.broadcast_to(source, batch + source.shape[-2:]) for name, source in sources.items()}
+    of_jobs = 0 if jobs is None else _check_jobs(jobs, 1)
+    for case in np.ndindex(batch if d.size else (0,)):
+        x = {name: source[case] for name, source in wide.items()}
+        extra = x.get("c"), x.get("scale-a"), x.get("scale-b")
+        found.matmul(x["a"], x["b"], *extra, d[case], steps, promote_every or 0, "trap", path, of_jobs)
     return d
+
+
+def _product_shape(sources: Mapping[str, Array], block: int) -> Tuple[Tuple[int, ...], int, int]:
+    """The leading dimensions of all arrays, and the size of the product. `block`: elements that share a scale factor."""
+    a, b = sources["a"], sources["b"]
+    if any(source.ndim < 2 for source in sources.values()) or a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"a {a.shape} and b {b.shape} cannot be multiplied: they are (..., m, k) and (..., k, n)")
+    m, n, factors = a.shape[-2], b.shape[-1], a.shape[-1] // block if block else 0
+    for name, shape in (("c", (m, n)), ("scale-a", (m, factors)), ("scale-b", (factors, n))):
+        if name in sources and sources[name].shape[-2:] != shape:
+            raise ValueError(f"{name.replace('-', '_')} has the shape {sources[name].shape}; it must end with {shape}")
+    return np.broadcast_shapes(*(source.shape[:-2] for source in sources.values())), m, n
 
 
 def _check_promotion(sums: str, promote_every: Optional[int]) -> None:
@@ -504,7 +556,8 @@ def _check_promotion(sums: str, promote_every: Optional[int]) -> None:
 
 def checked_gemm(opcode: str, target: str, promote_every: Optional[int]) -> _Prepared:
     """The instruction of a product of any size on a GPU. ValueError if it cannot be chained along K."""
-    _product(opcode, target)
+    if _product(opcode, target).tile.scale_vector:
+        raise ValueError(f"matmul on a GPU needs a dense mma without scale factors, which {opcode} has")
     prepared = _prepared(opcode, target)
     _check_promotion(prepared.places["d"].format, promote_every)
     return prepared

@@ -279,6 +279,29 @@ TEST_CASE("lines of an archive that are wrong are refused", "[programs]") {
   CHECK_FALSE(parse_line(R"({"line": "of a later version"})").launch);
 }
 
+TEST_CASE("numbers of an archive fit, and a tensor map lies in its argument", "[programs]") {
+  RecordedLaunch launch;
+  launch.kernel = "k";
+  launch.arguments = {Bytes(3 * TensorMap::bytes)};
+  TensorMap::Arguments map{.type = TensorMap::Type::u8, .rank = 1, .address = 0x1000};
+  map.dims[0] = map.box[0] = 16;
+  const auto with_map_at = [&](std::uint64_t at) {
+    launch.maps = {{.argument = 0, .at = at, .map = map}};
+    return to_line(launch);
+  };
+  CHECK(parse_line(with_map_at(2 * TensorMap::bytes)).launch->maps.front().at == 2 * TensorMap::bytes);
+  for (const std::uint64_t at : {2 * TensorMap::bytes + 1, ~std::uint64_t{0}, ~std::uint64_t{0} - TensorMap::bytes + 1})
+    CHECK_THROWS_WITH(parse_line(with_map_at(at)), ContainsSubstring("a tensor map leaves its argument"));
+  const std::string line = with_map_at(0), number = "\"shared_bytes\":0";
+  REQUIRE(contains(line, number));
+  for (const char* const wrong : {"-1", "1.5", "4294967296", "184467440737095516150", "1e400", "\"1\"", "true"}) {
+    std::string changed = line;
+    INFO(wrong);
+    CHECK_THROWS_WITH(parse_line(changed.replace(line.find(number), number.size(), fmt::format("\"shared_bytes\":{}", wrong))),
+                      ContainsSubstring("a line of the archive is wrong"));
+  }
+}
+
 namespace {
 
 /// A launch of product_and_sum on an H200, where the assembler fused nothing.
