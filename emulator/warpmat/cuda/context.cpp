@@ -100,8 +100,7 @@ Error Context::release(Owner owner) {
 }
 
 Context& context() {
-  static auto* const made = new Context;
-  return *made;
+  return lasting<Context>();
 }
 
 namespace {

@@ -51,8 +51,7 @@ struct Contexts {
 };
 
 Contexts& contexts() {
-  static auto* const all = new Contexts;
-  return *all;
+  return lasting<Contexts>();
 }
 
 /// The contexts that the thread has pushed: the last one is current.

@@ -39,15 +39,17 @@ std::string words_of(const std::string& name) {
   return words;
 }
 
-/// All texts, made once and never freed: programs keep the pointers.
-const std::map<int, std::string>& texts() {
-  static const auto* const all = [] {
-    auto* const made = new std::map<int, std::string>;
-    for (const auto& error : errors) (*made)[error.code] = words_of(error.name);
-    return made;
-  }();
-  return *all;
-}
+/// Programs keep the pointers.
+struct Texts {
+  Texts() {
+    for (const auto& error : errors) by_code[error.code] = words_of(error.name);
+  }
+  std::map<int, std::string> by_code;
+};
+
+struct Said {
+  std::set<std::string> keys;
+};
 
 }  // namespace
 
@@ -58,8 +60,9 @@ const char* error_name(int code) {
 }
 
 const char* error_text(int code) {
-  const auto found = texts().find(code);
-  return found == texts().end() ? no_name : found->second.c_str();
+  const auto& texts = lasting<const Texts>().by_code;
+  const auto found = texts.find(code);
+  return found == texts.end() ? no_name : found->second.c_str();
 }
 
 Error& last_error() {
@@ -77,10 +80,8 @@ void say_once(const std::string& text) {
 }
 
 void say_once(const std::string& text, const std::string& key) {
-  static auto* const said = new std::set<std::string>;
-  static auto* const mutex = new std::mutex;
-  const std::lock_guard lock(*mutex);
-  if (said->insert(key).second) say(text);
+  const std::lock_guard lock(mutex());
+  if (lasting<Said>().keys.insert(key).second) say(text);
 }
 
 WARPMAT_CUDA_API const char* cudaGetErrorName(int code) {

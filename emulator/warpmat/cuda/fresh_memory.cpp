@@ -38,8 +38,7 @@ void unpoison(const void* begin, std::size_t bytes) {
 }  // namespace
 
 FreshMemory& fresh_memory() {
-  static auto* const made = new FreshMemory;
-  return *made;
+  return lasting<FreshMemory>();
 }
 
 FreshMemory::Chunk& FreshMemory::map_chunk(std::uint64_t bytes) {

@@ -9,33 +9,33 @@ namespace {
 
 /// Never destroyed: programs call the runtime until the end of their destructors.
 union Lasting {
-  Lasting() : mutex() {}
+  constexpr Lasting() : mutex() {}
   Lasting(const Lasting&) = delete;
   ~Lasting() {}  // NOLINT: leaves the mutex
   std::recursive_mutex mutex;
 };
 
-Lasting lasting;
+constinit Lasting the;
 
 void lock() {
-  lasting.mutex.lock();
+  the.mutex.lock();
 }
 
 void unlock() {
-  lasting.mutex.unlock();
+  the.mutex.unlock();
 }
 
 /// A child's thread has another number than the one of the parent that locked.
 void make_anew() {
-  ::new (&lasting.mutex) std::recursive_mutex;
+  ::new (&the.mutex) std::recursive_mutex;
 }
+
+[[maybe_unused]] const int watched = pthread_atfork(lock, unlock, make_anew);
 
 }  // namespace
 
 std::recursive_mutex& mutex() {
-  static const int watched = pthread_atfork(lock, unlock, make_anew);
-  static_cast<void>(watched);
-  return lasting.mutex;
+  return the.mutex;
 }
 
 }  // namespace warpmat::cuda

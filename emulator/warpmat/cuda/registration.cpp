@@ -56,8 +56,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static auto* const made = new Registry;
-  return *made;
+  return lasting<Registry>();
 }
 
 void place(Context& context, ManagedVariable& variable) {
