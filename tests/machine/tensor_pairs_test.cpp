@@ -117,7 +117,7 @@ TEST_CASE("tcgen05.cp copies lines of shared memory to lanes", "[machine][tcgen0
     for (std::uint32_t i = 0; i < 128; ++i) REQUIRE(words[i] == c.line(i));
     CHECK_THAT(trap_of(setup + allocated(1, 32, copy + own + "bar.sync 0;\n" + load(2)), 1), ContainsSubstring("the copy at"));
     CHECK_THAT(trap_of(setup + allocated(1, 32, copy + own + "st.shared.u32 [%r5], %r10;\nbar.sync 0;\n" + wait + load(2)), 1),
-               ContainsSubstring("memory that the copy at") && ContainsSubstring("has changed"));
+               ContainsSubstring("memory that the copy reads has changed") && ContainsSubstring("has changed"));
   }
 }
 
