@@ -97,12 +97,12 @@ class WARPMAT_API Trap : public std::runtime_error {
   struct Site {
     std::string kernel = {};  ///< its name in PTX; empty outside of kernels
     Dim3 block{0, 0, 0};
-    std::int64_t warp = 0;                    ///< in its block; in a batch
-    int lane = -1;                            ///< 0 to 31; -1 if no single lane is at fault
-    int line = 0;                             ///< of the PTX, from 1 on
-    std::string statement = {};               ///< the opcode
-    std::string source = {};                  ///< "file.cu:12", if the PTX has .loc
-    std::optional<OperandName> operand = {};  ///< of a matrix instruction
+    std::int64_t warp = 0;                      ///< in its block; in a batch
+    int lane = -1;                              ///< 0 to 31; -1 if no single lane is at fault
+    int line = 0;                               ///< of the PTX, from 1 on
+    std::string statement = {};                 ///< the opcode
+    std::string source = {};                    ///< "file.cu:12", if the PTX has .loc
+    std::optional<OperandName> operand = {};    ///< of a matrix instruction
     std::vector<SourceLine> source_lines = {};  ///< of `source`, in parts
   };
 

@@ -150,7 +150,7 @@ TEST_CASE("Products of the wrong elements are reported where they are formed", "
 }
 
 TEST_CASE("Sums that are stored elsewhere, or lack products, are reported at the store", "[checks]") {
-  says(verdict(Direct{.c1 = "128"}), "(st.global.v2.f32), address 0x", ": stores the sum for C[8,0] as C[4,0]");
+  says(verdict(Direct{.c1 = "128"}), "stores the sum for C[8,0] as C[4,0]", "; this product formed it: line ");
   says(verdict(Direct{.clear = "mov.f32 %c0, 0f00000000;\n"}), "stores C[0,0] without products of k 0 to 15");
 }
 
@@ -289,9 +289,10 @@ TEST_CASE("A sum over a row of a product's result scales sums of that row alone"
                         "div.rn.f32 %c0, %c0, %" + scale + ";\n");
   };
   CHECK(verdict_of_two(scaled_by("1", "s0")) == "nothing");
-  says(verdict_of_two(scaled_by("4", "s0")), "the sum for O[0,0] meets a value of rows 0 and 1 of S, not of row 0 alone; line ",
-       "(add.f32) adds them");
-  says(verdict_of_two(scaled_by("1", "s1")), "the sum for O[0,0] meets a value of row 8 of S, not of row 0 alone", "computed it");
+  says(verdict_of_two(scaled_by("4", "s0")), "the sum for O[0,0] meets a value of rows 0 and 1 of S, not of row 0 alone",
+       "; this statement adds them: line ");
+  says(verdict_of_two(scaled_by("1", "s1")), "the sum for O[0,0] meets a value of row 8 of S, not of row 0 alone",
+       "; this statement computed it: line ");
 }
 
 TEST_CASE("The way of an element of C names each product, and the elements that met", "[checks]") {

@@ -130,7 +130,7 @@ TEST_CASE("What an mbarrier may not do is reported", "[machine][mbarrier]") {
       Wrong{"no mbarrier there", "@%p19 mbarrier.inval.shared::cta.b64 [%r19]; mbarrier.arrive.shared::cta.b64 %l0, [%r19];",
             "there is no mbarrier that mbarrier.init has made: 0 bytes into 'bar'"},
       Wrong{"too many arrivals", "@%p19 mbarrier.arrive.shared::cta.b64 %l0, [%r19], 3;",
-            "3 arrivals at an mbarrier whose phase misses 2 of 2: mbarrier 'bar' at 0x400: its phase of parity 0 misses 2 of 2 arrivals"},
+            "3 arrivals at an mbarrier whose phase misses 2 of 2; mbarrier 'bar' at 0x400: its phase of parity 0 misses 2 of 2 arrivals"},
       Wrong{"noComplete completes", "@%p19 mbarrier.arrive.noComplete.shared::cta.b64 %l0, [%r19], 2;",
             "an arrival with .noComplete completes the phase"},
       Wrong{"an odd address", "add.u32 %r19, %r19, 4; mbarrier.arrive.shared::cta.b64 %l0, [%r19];", "not a multiple of 8"},

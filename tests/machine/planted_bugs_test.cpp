@@ -158,7 +158,7 @@ const Bug bugs[] = {
         add.u32 %r1, %r0, %r19;
         cp.async.ca.shared.global [%r1], [%l19], 4;
         st.shared.u16 [%r1+2], %s0; // BUG)",
-     "store at 2 bytes into 'tile'"},
+     "store to the destination of a cp.async that has not been waited for; address 0x402 is 2 bytes into 'tile'"},
     {"a missing barrier behind the wait", 64, R"(
         shl.b32 %r0, %i, 4;
         add.u32 %r1, %r0, %r19;

@@ -93,7 +93,7 @@ const Bug bugs[] = {
         LOAD;
         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19+496], [%l19], 16, [%r17]; // BUG
         DONE: ret;)",
-     "store at 496 bytes into 'tile'", 1, "496", "512"},
+     "store to bytes of a bulk copy, which has not been waited for; address 0x5f0 is 496 bytes into 'tile'", 1, "496", "512"},
     {"a warp reads what only another warp has waited for", R"(
         @%p18 bra OTHER;
         LOAD;

@@ -110,8 +110,9 @@ TEST_CASE("what comes too early traps with the statement that it must wait for",
              ContainsSubstring("may still write these columns") && ContainsSubstring(unwaited));
   CHECK_THAT(trap_of(setup + product + commit + "bar.sync 0;\n" + loaded + free(32)), ContainsSubstring(unwaited));
   CHECK_THAT(trap_of(setup + product + free(32)), ContainsSubstring(unwaited));
-  CHECK_THAT(trap_of(setup + product + commit + "bar.sync 0;\nst.shared.b32 [%r3], %r14;\n" + wait + loaded + free(32)),
-             ContainsSubstring("memory that operand a of the product reads has changed") && ContainsSubstring("has changed since that statement"));
+  CHECK_THAT(
+      trap_of(setup + product + commit + "bar.sync 0;\nst.shared.b32 [%r3], %r14;\n" + wait + loaded + free(32)),
+      ContainsSubstring("memory that operand a of the product reads has changed") && ContainsSubstring("has changed since that statement"));
   const std::string store = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12+3], {%r4};\n";
   CHECK_THAT(trap_of(setup + store + "bar.sync 0;\n" + product + commit + wait + free(32)),
              ContainsSubstring("tcgen05.wait::st has not followed it"));

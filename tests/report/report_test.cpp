@@ -78,18 +78,22 @@ TEST_CASE("a whole path is written once, and calls that are inlined lead to the 
   place.source_lines.front().function = "copy";
   place.source_lines.push_back({.file = far, .line = 9});
   place.source_lines.push_back({.file = "/nowhere/k.cu", .line = 40});
-  const std::string text = report_text(report_of(trap_at(place, {"race", {{"stored here", place}}})), {.folder = "/here"});
+  Trap::Place other = place;
+  other.line = 9;
+  const std::string text = report_text(report_of(trap_at(place, {"race", {{"stored here", other}}})), {.folder = "/here"});
   CHECK(contains(text, "/nowhere/k.cu:40: note: copy is inlined here, by way of a.cuh:9\n"));
-  CHECK(contains(text, "\na.cuh:3: note: stored here, in copy, inlined at k.cu:40\n"));
+  CHECK(contains(text, "\na.cuh:3: note: stored here, in copy, inlined at a.cuh:9, k.cu:40\n"));
   CHECK(text.find(far) == text.rfind(far));
 }
 
 TEST_CASE("a report names the reader's own line, not that of a header of the system", "[report]") {
   Trap::Place place = at("/usr/local/cuda/include/pipeline.h", 190, 3, 4);
   place.source_lines.push_back({.file = "/home/me/k.cu", .line = 29, .column = 5});
-  const Report report = report_of(trap_at(place, {"race", {{"stored here", place}}}));
+  Trap::Place other = place;
+  other.line = 9;
+  const Report report = report_of(trap_at(place, {"race", {{"stored here", other}, {"itself", place}}}));
   CHECK(report_text(report, {.folder = "/home/me"}).starts_with("k.cu:29: error: race "));
-  CHECK(contains(report_text(report, {.folder = "/home/me"}), "\nk.cu:29: note: stored here\n"));
+  CHECK(contains(report_text(report, {.folder = "/home/me"}), "\nk.cu:29: note: stored here\nnote: itself\n"));
   CHECK(file_place(report, report.at).line == 29);
 }
 

@@ -357,7 +357,8 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   };
   attempt([&] { write_report(options, program, end, record); });
   attempt([&] { require_labels(options.labels, options.target, record.labels); });
-  if (options.examination.asks() && !record.launches.empty()) attempt([&] { found = examine(options.examination, options.found, options.limits, saved); });
+  if (options.examination.asks() && !record.launches.empty())
+    attempt([&] { found = examine(options.examination, options.found, options.limits, saved); });
   for (const std::string& problem : problems) {
     found.push_back({.rule = "program", .text = problem});
     print_reports(options.found, {found.back()}, {});

@@ -168,7 +168,8 @@ LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
 
 Report report_of(const ReadyLaunch& ready, const Trap& trap, Report::Level level) {
   Report report = report_of(trap, level);
-  if (trap.kind == Trap::Kind::mispaired && report.help.empty()) report.help = "--why 'C[5,3]' shows every product of an element, and its way";
+  if (trap.kind == Trap::Kind::mispaired && report.help.empty())
+    report.help = "--why 'C[5,3]' shows every product of an element, and its way";
   if (ready.description.ptx.extension() == ".ptx") report.ptx_file = ready.description.ptx.string();
   return report;
 }

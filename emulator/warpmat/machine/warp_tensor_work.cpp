@@ -121,11 +121,10 @@ void must_be_unchanged(WarpState& warp, const PendingTensorWork& work) {
   const SharedOperands now = operands_now(warp, work);
   if (now == work.shared) return;
   const char* const operand = work.kind == Kind::copy ? "" : now.a == work.shared.a ? "operand b of " : "operand a of ";
-  warp.trap(
-      work.lane, std::nullopt,
-      {fmt::format("memory that {}the {} reads has changed since that statement", operand, work.noun()),
-       {warp.note(fmt::format("the {}", work.noun()), work.statement)},
-       "it may be read until a thread has waited for the mbarrier of a tcgen05.commit behind it"});
+  warp.trap(work.lane, std::nullopt,
+            {fmt::format("memory that {}the {} reads has changed since that statement", operand, work.noun()),
+             {warp.note(fmt::format("the {}", work.noun()), work.statement)},
+             "it may be read until a thread has waited for the mbarrier of a tcgen05.commit behind it"});
 }
 
 /// By the warp that issued it.

@@ -161,8 +161,7 @@ void perform_product(WarpState& warp, const PendingProduct& product) {
     product.product->instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
                                           warp.launch().options.execution);
   } catch (const Trap& error) {
-    warp.trap(error.site.lane, error.address,
-              {error.reason, {warp.note("the product", product.statement)}});
+    warp.trap(error.site.lane, error.address, {error.reason, {warp.note("the product", product.statement)}});
   }
 }
 

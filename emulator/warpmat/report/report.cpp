@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t widest_excerpt = 160;  // of a statement of wgmma, which may have 1000 letters
+constexpr std::size_t most_calls = 8;        // of functions that are inlined in one another
 constexpr int gutter = 5;
 
 std::string who_of(const Trap::Site& site) {
@@ -84,10 +85,7 @@ class Writer {
     headline(report.at, is_error ? "error" : "warning", is_error ? red : magenta, report.text + about(report, style_.full_names));
     excerpts(report.at);
     inlining(report.at);
-    for (const Trap::Note& note : report.notes) {
-      headline(note.at, "note", cyan, note.text + inlined_at(note.at));
-      excerpt(note.at);
-    }
+    for (const Trap::Note& note : report.notes) write_note(note, report);
     if (report.more != 0) headline({}, "note", cyan, more(report));
     if (lacks_lines(report)) headline({}, "note", cyan, "the PTX has no lines of the source: compile with nvcc -lineinfo");
     if (!report.help.empty()) out_ += fmt::format("{}: {}\n", painted("help", green), report.help);
@@ -184,27 +182,40 @@ class Writer {
     out_ += fmt::format("{} | {}{}\n", std::string(number.size(), ' '), before, painted("^", green));
   }
 
+  /// "a.cuh:9, b.cuh:12": the lines between the innermost and the outermost, or from the second on.
+  std::string calls(std::span<const Trap::SourceLine> lines) {
+    std::string text;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (i == most_calls) return text + ", ...";
+      text += fmt::format("{}{}:{}", i == 0 ? "" : ", ", file_name(lines[i].file), lines[i].line);
+    }
+    return text;
+  }
+
   /// ", in copy, inlined at gemm.cu:17" of a note.
   std::string inlined_at(const Trap::Place& at) {
     const auto lines = own_lines(at);
     if (lines.size() < 2) return "";
     const std::string& function = lines.front().function;
-    const Trap::SourceLine& outermost = lines.back();
-    return fmt::format("{}, inlined at {}:{}", function.empty() ? "" : ", in " + function, file_name(outermost.file), outermost.line);
+    return fmt::format("{}, inlined at {}", function.empty() ? "" : ", in " + function, calls(lines.subspan(1)));
   }
 
   /// The lines that the place's line is inlined in: the outermost with its excerpt, the others in its sentence.
   void inlining(const Trap::Place& at) {
     const auto lines = own_lines(at);
     if (lines.size() < 2) return;
-    const Trap::SourceLine& outermost = lines.back();
     const std::string& function = lines.front().function;
-    std::string by;
-    for (std::size_t i = 1; i + 1 < lines.size(); ++i)
-      by += fmt::format("{}{}:{}", i == 1 ? ", by way of " : ", ", file_name(lines[i].file), lines[i].line);
-    const Trap::Place call{.source_lines = {outermost}};
+    const std::string by = lines.size() == 2 ? "" : ", by way of " + calls(lines.subspan(1, lines.size() - 2));
+    const Trap::Place call{.source_lines = {lines.back()}};
     headline(call, "note", cyan, fmt::format("{} is inlined here{}", function.empty() ? "the function" : function, by));
     excerpt(call);
+  }
+
+  /// A note of the statement that the report is about needs no second excerpt.
+  void write_note(const Trap::Note& note, const Report& report) {
+    const bool elsewhere = note.at.line != report.at.line;
+    headline(elsewhere ? note.at : Trap::Place{}, "note", cyan, note.text + (elsewhere ? inlined_at(note.at) : ""));
+    if (elsewhere) excerpt(note.at);
   }
 
   const ReportStyle& style_;
