@@ -211,11 +211,17 @@ class Writer {
     excerpt(call);
   }
 
-  /// A note of the statement that the report is about needs no second excerpt.
+  static bool is_same_line(const Trap::Place& one, const Trap::Place& other) {
+    if (one.source_lines.empty() || other.source_lines.empty()) return false;
+    const Trap::SourceLine &mine = own_lines(one).front(), &its = own_lines(other).front();
+    return mine.file == its.file && mine.line == its.line;
+  }
+
+  /// A note of the line that the report is about needs no second excerpt, and one of its statement no second place.
   void write_note(const Trap::Note& note, const Report& report) {
     const bool elsewhere = note.at.line != report.at.line;
     headline(elsewhere ? note.at : Trap::Place{}, "note", cyan, note.text + (elsewhere ? inlined_at(note.at) : ""));
-    if (elsewhere) excerpt(note.at);
+    if (elsewhere && !is_same_line(note.at, report.at)) excerpt(note.at);
   }
 
   const ReportStyle& style_;
