@@ -336,6 +336,7 @@ struct LaunchResult {
   std::uint64_t operations = 0;  ///< warp-wide operations that were executed
   /// Statements whose results a GPU may not reproduce: Trap's text for the first occurrence of each, in statement order.
   std::vector<std::string> warnings = {};
+  std::vector<Trap> warned = {};  ///< the same in parts, with their places
   /// Shuffles that read lanes which take no part (outside of the mask, elsewhere, exited), each statement once: "line 12
   /// (shfl.sync.idx.b32)". They got 0, as from an sm_90; PTX leaves it undefined.
   std::vector<std::string> absent_lanes = {};

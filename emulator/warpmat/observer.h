@@ -137,7 +137,7 @@ class WARPMAT_API Event {
   bool prepares() const;
 
   /// Ends the launch with an error at this place. `lane` is -1 if no single lane is at fault.
-  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
+  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const Trap::Reason& reason,
                          Trap::Kind kind = Trap::Kind::misuse) const;
 
  private:
@@ -179,6 +179,7 @@ class WARPMAT_API BlockEvent {
 struct RegistersEvent {
   std::uint32_t statement;   ///< one of them
   std::string_view problem;  ///< a report, with its place
+  const Trap& report;        ///< the same in parts
 };
 
 /// An access of a warp to memory. A cp.async causes two: it writes shared and reads global memory.

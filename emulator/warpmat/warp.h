@@ -65,20 +65,49 @@ class WARPMAT_API Trap : public std::runtime_error {
     mispaired,     ///< a matrix instruction multiplies, or a statement stores, what LaunchOptions::gemm rules out
     refused,       ///< a callback of RowMemory refused a row
   };
+  /// A line of the source, as .loc has it.
+  struct SourceLine {
+    std::string file;           ///< as the compiler wrote it
+    int line = 0, column = 0;   ///< from 1 on; 0: not known
+    std::string function = {};  ///< in which the line is, where that is inlined in the line that follows; empty: not known
+  };
+  /// A statement of a kernel's PTX.
+  struct Place {
+    int line = 0;                               ///< of the PTX, from 1 on; 0: no statement
+    std::string statement = {};                 ///< the opcode
+    std::vector<SourceLine> source_lines = {};  ///< the line, then those that it is inlined in, outwards
+    std::string source = {};                    ///< the same as a text: "file.cu:12"
+  };
+  /// What else takes part in an error.
+  struct Note {
+    std::string text;  ///< "stored here by warp 3"
+    Place at = {};
+  };
+  /// What is wrong, in parts. A text alone is a headline.
+  struct WARPMAT_API Reason {
+    Reason(std::string of, std::vector<Note> with = {}, std::string do_this = {});
+    Reason(const char* of) : Reason(std::string(of)) {}
+    std::string headline;
+    std::vector<Note> notes;
+    std::string help;  ///< what to do about it; may be empty
+    /// All parts in a line: "HEADLINE; NOTE: line 9 (st.shared.u32; file.cu:12); HELP".
+    std::string text() const;
+  };
   /// The place of the error. Outside of kernels only lane, warp and operand are known.
   struct Site {
     std::string kernel = {};  ///< its name in PTX; empty outside of kernels
     Dim3 block{0, 0, 0};
-    std::int64_t warp = 0;                    ///< in its block; in a batch
-    int lane = -1;                            ///< 0 to 31; -1 if no single lane is at fault
-    int line = 0;                             ///< of the PTX, from 1 on
-    std::string statement = {};               ///< the opcode
-    std::string source = {};                  ///< "file.cu:12", if the PTX has .loc
-    std::optional<OperandName> operand = {};  ///< of a matrix instruction
+    std::int64_t warp = 0;                      ///< in its block; in a batch
+    int lane = -1;                              ///< 0 to 31; -1 if no single lane is at fault
+    int line = 0;                               ///< of the PTX, from 1 on
+    std::string statement = {};                 ///< the opcode
+    std::string source = {};                    ///< "file.cu:12", if the PTX has .loc
+    std::optional<OperandName> operand = {};    ///< of a matrix instruction
+    std::vector<SourceLine> source_lines = {};  ///< of `source`, in parts
   };
 
   /// `text`: the whole message.
-  Trap(Kind kind, Site site, std::optional<std::uint64_t> address, const std::string& reason, const std::string& text);
+  Trap(Kind kind, Site site, std::optional<std::uint64_t> address, Reason reason, const std::string& text);
   /// Of an instruction that knows neither kernel nor text. `where` names the place if it is known: "line 7".
   Trap(Kind kind, std::optional<OperandName> operand, int lane, std::optional<std::uint64_t> address, const std::string& reason,
        const std::string& where = {});
@@ -89,12 +118,13 @@ class WARPMAT_API Trap : public std::runtime_error {
   /// The same trap, which is about `operand`.
   [[nodiscard]] Trap of(OperandName operand) const;
   /// The same trap with another reason.
-  [[nodiscard]] Trap because(const std::string& other_reason) const;
+  [[nodiscard]] Trap because(const Reason& other_reason) const;
 
   const Kind kind;
   const Site site;
   const std::optional<std::uint64_t> address;  ///< of the wrong byte, in shared memory outside of kernels
-  const std::string reason;                    ///< what is wrong and what would be right
+  const Reason parts;                          ///< what is wrong and what would be right
+  const std::string reason;                    ///< parts.text()
 };
 
 /// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's shared memory does not begin at

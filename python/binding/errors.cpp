@@ -33,11 +33,13 @@ void raise_trap(const Trap& trap) {
 void raise_kernel_trap(const Trap& trap) {
   using namespace py::literals;
   const Trap::Site& site = trap.site;
+  py::list notes;
+  for (const Trap::Note& note : trap.parts.notes) notes.append(py::make_tuple(note.text, note.at.line, note.at.statement, note.at.source));
   raise("KernelTrap", trap.what(),
         py::dict("kind"_a = name(trap.kind), "kernel"_a = site.kernel, "block"_a = py::make_tuple(site.block.x, site.block.y, site.block.z),
                  "warp"_a = site.warp, "lane"_a = site.lane < 0 ? py::object(py::none()) : py::object(py::int_(site.lane)),
                  "line"_a = site.line, "statement"_a = site.statement, "source"_a = site.source, "address"_a = trap.address,
-                 "reason"_a = trap.reason));
+                 "reason"_a = trap.reason, "headline"_a = trap.parts.headline, "notes"_a = notes, "help"_a = trap.parts.help));
 }
 
 void raise_syntax_error(const SyntaxError& error) {

@@ -228,8 +228,10 @@ def test_storing_an_uninitialised_value_ends_a_launch_or_is_a_warning():
 """
     module = warpmat.Module(text)
     x = np.full(1, 7, np.uint32)
-    with pytest.raises(warpmat.KernelTrap, match="what is stored in global memory comes from uninitialised shared memory"):
+    with pytest.raises(warpmat.KernelTrap, match="what is stored in global memory comes from uninitialised shared memory") as trap:
         module.launch("store", 1, 1, x)
+    assert trap.value.headline in str(trap.value)
+    assert [(note.line, note.statement) for note in trap.value.notes if note.line] == [(9, "ld.shared.u32")]
     warnings = module.launch("store", 1, 1, x, check_stores=False).warnings
     assert len(warnings) == 1 and "what is stored in global memory comes from uninitialised shared memory" in warnings[0]
 

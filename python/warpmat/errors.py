@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 
 class Trap(RuntimeError):
@@ -30,12 +30,22 @@ class Trap(RuntimeError):
         self.operand = operand
 
 
+class Note(NamedTuple):
+    """What else takes part in an error of a kernel: what it did, the line of the PTX (0: no statement), the opcode, and "file.cu:12" where .loc tells."""
+
+    text: str
+    line: int
+    statement: str
+    source: str
+
+
 class KernelTrap(RuntimeError):
     """An error of a kernel. The kernel ended there; the arrays hold what it had written until then.
 
     kind: "misuse", "undefined", "misaligned", "out_of_range", "unwritten", "unordered", "deadlock", "limit", "stopped" or "mispaired" (docs/use/launch.md).
     kernel: its name. block: x, y, z. warp, lane: where; lane is None where no single lane caused it. line: of the PTX. statement: the
-    opcode. source: "file.cu:12" where .loc tells. address: where one is wrong, else None. reason: the sentence without the place.
+    opcode. source: "file.cu:12" where .loc tells. address: where one is wrong, else None. reason: all sentences without the place; their
+    parts are headline, notes of the other statements that take part, and help, what to do.
     """
 
     def __init__(
@@ -52,6 +62,9 @@ class KernelTrap(RuntimeError):
         source: str = "",
         address: Optional[int] = None,
         reason: str = "",
+        headline: str = "",
+        notes: Sequence[Tuple[str, int, str, str]] = (),
+        help: str = "",
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -64,6 +77,9 @@ class KernelTrap(RuntimeError):
         self.source = source
         self.address = address
         self.reason = reason
+        self.headline = headline
+        self.notes = [Note(*note) for note in notes]
+        self.help = help
 
 
 class Diagnostic(NamedTuple):

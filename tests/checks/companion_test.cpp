@@ -79,7 +79,7 @@ TEST_CASE("Scale factors are those of the rows and blocks of k beside them", "[c
   CHECK(verdict_of_scaled({.row = "mov.u32 %l2, 0;", .byte = {0, 0}}) == "nothing");
   const Scaled same_rows{.row = "mov.u32 %l2, %g;"}, exchanged{.byte = {1, 0}}, same_byte{.byte = {0, 0}}, overlapping{.row_bytes = "1"};
   says(verdict_of_scaled(same_rows), "row 8, k 0 to 31 of A has the scale factor of row 0, k 0 to 31 of A, byte 0 of 'SA'",
-       "(ld.global.u8) loaded it; A[8,0]: line ");
+       "this statement loaded the entry: line ");
   says(verdict_of_scaled(exchanged), "row 0, k 0 to 31 of A has byte 1 of 'SA' as its scale factor",
        "k 32 to 63 of A has byte 0 of 'SA', which lies before it: they are exchanged");
   says(verdict_of_scaled(overlapping), "row 1, k 0 to 31 of A has the scale factor of row 0, k 32 to 63 of A, byte 1 of 'SA'");
@@ -142,7 +142,7 @@ TEST_CASE("Metadata is that of the rows and groups of a sparse factor", "[checks
   says(verdict_of_sparse(half, "32", "0"), "row 0, k 0 to 3 of A has bits 0 to 3 of byte 32 of 'E' as its metadata code",
        "row 8, k 0 to 3 of A has bits 0 to 3 of byte 0 of 'E', which lies before it: they are exchanged");
   says(verdict_of_sparse(half, "32", "0", ",e=E"), "row 0, k 0 to 3 of A has E[8,0] as its metadata code; E[0,0] belongs there",
-       "(ld.global.u16) loaded it");
+       "this statement loaded the entry: line ");
   says(verdict_of_sparse("shr.u32 %l0, %q, 1;", "0", "32"), "row 0, k 16 to 19 of A has the metadata code of row 0, k 0 to 3 of A");
 }
 

@@ -144,26 +144,25 @@ TEST_CASE("A kernel that forms the products it is told of runs to its end", "[ch
 
 TEST_CASE("Products of the wrong elements are reported where they are formed", "[checks]") {
   says(verdict(Direct{.a1 = "16", .a2 = "512"}), "A[0,8]");
-  says(verdict(Direct{.b1 = "0"}), "multiplies A[0,8] by B[0,0]: k 8 meets k 0", "(ld.global.b32) loaded it");
+  says(verdict(Direct{.b1 = "0"}), "multiplies A[0,8] by B[0,0]: k 8 meets k 0", "this statement loaded B[0,0]: line ");
   says(verdict(Direct{.step = "add.s64 %a, %a, 32;"}), "multiplies A[0,16] by B[0,0]: k 16 meets k 0");
   says(verdict(Direct{.step = ""}), "adds k 0 to the sum for C[0,0], which has it already");
 }
 
 TEST_CASE("Sums that are stored elsewhere, or lack products, are reported at the store", "[checks]") {
-  says(verdict(Direct{.c1 = "128"}), "(st.global.v2.f32) stores the sum for C[8,0] as C[4,0]");
+  says(verdict(Direct{.c1 = "128"}), "stores the sum for C[8,0] as C[4,0]", "; this product formed it: line ");
   says(verdict(Direct{.clear = "mov.f32 %c0, 0f00000000;\n"}), "stores C[0,0] without products of k 0 to 15");
 }
 
 TEST_CASE("Two sums that are added have no k in common", "[checks]") {
   // The sum after the first step is added to that after the second, which has its k.
   says(verdict(Direct{.clear = ".reg .f32 %s; mov.f32 %s, %c0;\n", .epilogue = "add.f32 %c0, %c0, %s;\n"}),
-       "two sums for C[0,0] are added, and both have k 0; the product at line ", " formed one, that at line ");
+       "two sums for C[0,0] are added, and both have k 0; this product formed one: line ", "; this product formed the other: line ");
 }
 
 TEST_CASE("A row that is read twice is reported where it is read, not where its sum is stored", "[checks]") {
   says(verdict(Direct{.a1 = "0", .a3 = "16"}),
-       "row 0 of A is read twice, here in the place of row 8: two sums are those for C[0,0], and line ",
-       "(st.global.v2.f32) stores one as C[8,0]");
+       "row 0 of A is read twice, here in the place of row 8; two sums are those for C[0,0], and one is stored here as C[8,0]: line ");
 }
 
 TEST_CASE("Reader and writer of a tile with different swizzles are both named", "[checks]") {
@@ -172,7 +171,7 @@ TEST_CASE("Reader and writer of a tile with different swizzles are both named", 
   says(verdict(by_ldmatrix("", ""), gemm), "128 of 128 elements of C, C[0,0] the first, are stored by no block");
   says(verdict(by_ldmatrix(swizzle_64, swizzle_64), gemm), "are stored by no block");
   const std::string wrong = verdict(by_ldmatrix(swizzle_64, other_swizzle), gemm);
-  says(wrong, "(ldmatrix.sync.aligned.m8n8.x4.shared.b16) read it at 0x", "(cp.async.cg.shared.global) of warp 0 wrote it there");
+  says(wrong, "this statement read ", "this statement wrote it there, in warp 0: line ");
   // chunk 1 of row 5 goes to where chunk 3 goes, too
   const std::string gap = "mad.lo.u32 %l7, %l0, 4, %l1; { .reg .pred %p; setp.eq.u32 %p, %l7, 21; @%p mov.u32 %l1, 3; }\n";
   says(verdict(by_ldmatrix(gap, ""), gemm), "operand a holds a value that no statement wrote where A[5,8] belongs, beside A[5,0]; ");
@@ -290,9 +289,10 @@ TEST_CASE("A sum over a row of a product's result scales sums of that row alone"
                         "div.rn.f32 %c0, %c0, %" + scale + ";\n");
   };
   CHECK(verdict_of_two(scaled_by("1", "s0")) == "nothing");
-  says(verdict_of_two(scaled_by("4", "s0")), "the sum for O[0,0] meets a value of rows 0 and 1 of S, not of row 0 alone; line ",
-       "(add.f32) adds them");
-  says(verdict_of_two(scaled_by("1", "s1")), "the sum for O[0,0] meets a value of row 8 of S, not of row 0 alone", "computed it");
+  says(verdict_of_two(scaled_by("4", "s0")), "the sum for O[0,0] meets a value of rows 0 and 1 of S, not of row 0 alone",
+       "; this statement adds them: line ");
+  says(verdict_of_two(scaled_by("1", "s1")), "the sum for O[0,0] meets a value of row 8 of S, not of row 0 alone",
+       "; this statement computed it: line ");
 }
 
 TEST_CASE("The way of an element of C names each product, and the elements that met", "[checks]") {

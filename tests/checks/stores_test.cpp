@@ -59,7 +59,8 @@ constexpr Checks warns{.stores = false};
 }  // namespace
 
 TEST_CASE("a store of an uninitialised value to global memory ends the launch, or is a warning", "[checks]") {
-  const std::string reason = "what is stored in global memory comes from uninitialised shared memory: address 0x410 (16 bytes into 'tile'";
+  const std::string reason =
+      "what is stored in global memory comes from uninitialised shared memory; address 0x410 is 16 bytes into 'tile'";
   CHECK(contains(outcome_of(stores, {}).trap, reason));
   const Outcome warned = outcome_of(stores, warns);
   CHECK(warned.trap.empty());

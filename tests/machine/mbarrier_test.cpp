@@ -130,7 +130,7 @@ TEST_CASE("What an mbarrier may not do is reported", "[machine][mbarrier]") {
       Wrong{"no mbarrier there", "@%p19 mbarrier.inval.shared::cta.b64 [%r19]; mbarrier.arrive.shared::cta.b64 %l0, [%r19];",
             "there is no mbarrier that mbarrier.init has made: 0 bytes into 'bar'"},
       Wrong{"too many arrivals", "@%p19 mbarrier.arrive.shared::cta.b64 %l0, [%r19], 3;",
-            "3 arrivals at an mbarrier whose phase misses 2 of 2: mbarrier 'bar' at 0x400: its phase of parity 0 misses 2 of 2 arrivals"},
+            "3 arrivals at an mbarrier whose phase misses 2 of 2; mbarrier 'bar' at 0x400: its phase of parity 0 misses 2 of 2 arrivals"},
       Wrong{"noComplete completes", "@%p19 mbarrier.arrive.noComplete.shared::cta.b64 %l0, [%r19], 2;",
             "an arrival with .noComplete completes the phase"},
       Wrong{"an odd address", "add.u32 %r19, %r19, 4; mbarrier.arrive.shared::cta.b64 %l0, [%r19];", "not a multiple of 8"},
@@ -144,9 +144,9 @@ TEST_CASE("A phase that never ends is a deadlock, which says what is missing", "
   const std::string arrivals =
       trap_of(word_kernel(with_barrier(3, std::string("@%p19 mbarrier.arrive.shared::cta.b64 _, [%r19];") + wait_parity_0)), {64});
   CHECK(arrivals.find("deadlock: no warp of the block can continue") != std::string::npos);
-  CHECK(
-      arrivals.find("(mbarrier.try_wait.parity.shared::cta.b64): mbarrier 'bar' at 0x400: its phase of parity 0 misses 2 of 3 arrivals; no "
-                    "phase has ended; in this one: warp 0 at line ") != std::string::npos);
+  CHECK(arrivals.find("mbarrier 'bar' at 0x400: its phase of parity 0 misses 2 of 3 arrivals; no phase has ended: line ") !=
+        std::string::npos);
+  CHECK(arrivals.find("(mbarrier.try_wait.parity.shared::cta.b64); in this phase warp 0 came here: line ") != std::string::npos);
   const std::string bytes = trap_of(
       word_kernel(with_barrier(1, std::string("@%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r19], 512;") + wait_parity_0)), {32});
   CHECK(bytes.find("misses 0 of 1 arrivals and 512 bytes that never arrive") != std::string::npos);

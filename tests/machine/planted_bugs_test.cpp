@@ -74,7 +74,7 @@ const Bug bugs[] = {
         mov.u32 %r0, 0;
         sub.s64 %l0, %out, %offset;
         ld.global.v2.u64 {%l1, %l2}, [%l0+16]; // BUG)",
-     "across the end of a buffer: the last 4 bytes lie beyond the end of buffer 'out' of 28 bytes"},
+     "the last 4 bytes lie beyond the end of buffer 'out' of 28 bytes"},
     {"one variable of the module too far", 32, R"(
         ld.global.u32 %d, [%l19+4096]; // BUG)",
      "0 bytes beyond the end of buffer 'in'"},
@@ -87,7 +87,7 @@ const Bug bugs[] = {
         st.shared.u32 [%r0+8], 1;
         mov.u32 %r1, last;
         ld.shared.u64 %l0, [%r0+8]; // BUG)",
-     "reach across two variables: the first is 8 bytes into 'after', a shared variable of 12 bytes, the last 3 bytes into 'last'"},
+     "reach across two variables; the first is 8 bytes into 'after', a shared variable of 12 bytes, the last 3 bytes into 'last'"},
     {"local memory too far", 32, R"(
         .local .align 4 .b8 mine[16];
         mov.u64 %l0, mine;
@@ -112,14 +112,14 @@ const Bug bugs[] = {
         @%p0 bra $zero; // BUG
         mov.u32 %d, 1;
         $zero: )",
-     "the branch's predicate comes from uninitialised shared memory: address 0x400 (0 bytes into 'tile'"},
+     "the branch's predicate comes from uninitialised shared memory; address 0x400 is 0 bytes into 'tile'"},
     {"an address from an uninitialised value", 32, R"(
         st.shared.u32 [%r19], 0;
         ld.shared.v2.u32 {%r0, %r1}, [%r19];
         cvt.u64.u32 %l0, %r1;
         add.s64 %l1, %l19, %l0;
         ld.global.u8 %d, [%l1]; // BUG)",
-     "the address comes from uninitialised shared memory: address 0x404"},
+     "the address comes from uninitialised shared memory; address 0x404"},
     {"an uninitialised value is stored, through a shuffle and a sum", 32, R"(
         setp.lt.u32 %p0, %i, 31;
         shl.b32 %r0, %i, 2;
@@ -152,13 +152,13 @@ const Bug bugs[] = {
         cp.async.wait_group 1;
         bar.sync 0;
         ld.shared.u32 %d, [%r1]; // BUG)",
-     "(cp.async.cg.shared.global) has not been waited for"},
+     "a cp.async that has not been waited for"},
     {"a store into what is being copied", 32, R"(
         shl.b32 %r0, %i, 4;
         add.u32 %r1, %r0, %r19;
         cp.async.ca.shared.global [%r1], [%l19], 4;
         st.shared.u16 [%r1+2], %s0; // BUG)",
-     "store at 2 bytes into 'tile'"},
+     "store to the destination of a cp.async that has not been waited for; address 0x402 is 2 bytes into 'tile'"},
     {"a missing barrier behind the wait", 64, R"(
         shl.b32 %r0, %i, 4;
         add.u32 %r1, %r0, %r19;
@@ -178,7 +178,7 @@ const Bug bugs[] = {
         add.u32 %r1, %r0, %r19;
         nanosleep.u32 10;
         ld.shared.u32 %d, [%r1]; // BUG)",
-     "race at 128 bytes into 'tile'", true},
+     "nothing orders this", true},
     {"a missing barrier before the next turn overwrites", 64, R"(
         mov.u32 %r5, 0;
         shl.b32 %r0, %i, 2;
@@ -193,7 +193,7 @@ const Bug bugs[] = {
         add.u32 %r5, %r5, 1;
         setp.lt.u32 %p0, %r5, 3;
         @%p0 bra $loop;)",
-     "race at 128 bytes into 'tile'", true},
+     "nothing orders this", true},
     {"two warps store to one byte", 64, R"(
         and.b32 %r0, %i, 31;
         add.u32 %r0, %r0, %r19;
@@ -222,7 +222,7 @@ const Bug bugs[] = {
         bar.sync 3, 64; // BUG
         ld.shared.u32 %d, [%r19+4];
         $end: )",
-     "deadlock: no warp of the block can continue:\n  warp 0, all lanes, at line"},
+     "deadlock: no warp of the block can continue; warp 0 waits here"},
     {"a barrier with another number of threads", 96, R"(
         setp.lt.u32 %p0, %i, 64;
         selp.b32 %r0, 96, 64, %p0;

@@ -81,8 +81,8 @@ const Bug bugs[] = {
         LOAD;
         @!%p19 ld.shared.u32 %d, [%r19+64]; // BUG
         WAIT;)",
-     "load at 64 bytes into 'tile', a shared variable of 4096 bytes: the bulk copy of warp 0 at line", 1, "ld.shared.u32 %d, [%r19+64]",
-     "mov.u32 %d, 0"},
+     "has not been waited for; address 0x440 is 64 bytes into 'tile', a shared variable of 4096 bytes; the bulk copy of warp 0: line", 1,
+     "ld.shared.u32 %d, [%r19+64]", "mov.u32 %d, 0"},
     {"they are overwritten", R"(
         LOAD;
         @!%p19 st.shared.u32 [%r19+508], %i; // BUG
@@ -93,7 +93,7 @@ const Bug bugs[] = {
         LOAD;
         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19+496], [%l19], 16, [%r17]; // BUG
         DONE: ret;)",
-     "store at 496 bytes into 'tile'", 1, "496", "512"},
+     "store to bytes of a bulk copy, which has not been waited for; address 0x5f0 is 496 bytes into 'tile'", 1, "496", "512"},
     {"a warp reads what only another warp has waited for", R"(
         @%p18 bra OTHER;
         LOAD;
@@ -143,8 +143,9 @@ const Bug bugs[] = {
         bar.warp.sync -1;
         setp.ne.u32 %p2, %r16, 32;
         @!%p2 mbarrier.arrive.shared::cta.b64 _, [%r17];)",
-     "race at 0 bytes into 'tile', a shared variable of 4096 bytes: this store and the load of warp 1", 1, "SLEEP: nanosleep",
-     "FREE; SLEEP: nanosleep"},
+     "race at 0x400: nothing orders this store and the load of warp 1; address 0x400 is 0 bytes into 'tile', a shared variable of 4096 "
+     "bytes",
+     1, "SLEEP: nanosleep", "FREE; SLEEP: nanosleep"},
     {"a store's source is overwritten before the wait", R"(
         st.shared.u32 [%r15], %i;
         fence.proxy.async;
@@ -179,8 +180,8 @@ const Bug bugs[] = {
         mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r18], 128;
         ISSUED:
         WAIT; // BUG)",
-     "mbarrier 'full' at 0x1400: its phase of parity 0 misses 0 of 1 arrivals and 128 bytes that never arrive; no phase has ended; in this "
-     "one: warp 0 at line ",
+     "mbarrier 'full' at 0x1400: its phase of parity 0 misses 0 of 1 arrivals and 128 bytes that never arrive; no phase has ended: "
+     "line ",
      1, "[%r18], 128", "[%r18], 0"},
     {"unexpected bytes", R"(
         @%p19 bra ISSUED;
@@ -213,7 +214,7 @@ const Bug bugs[] = {
         DONE: ret;
         READER: WAIT;
         ld.shared.u32 %d, [%r19+4]; // BUG)",
-     "the cp.async of warp 0 at line", 1, "%d, [%r19+4]", "%d, [%r19]"},
+     "a cp.async that has not been waited for", 1, "%d, [%r19+4]", "%d, [%r19]"},
     {"the block that a value goes to has ended", R"(
         mov.u32 %r0, %cluster_ctarank;
         setp.ne.u32 %p0, %r0, 0;

@@ -91,15 +91,16 @@ const Bug bugs[] = {
      "SETUP; PRODUCT; COMMIT; bar.sync 0; @!%p0 bra END;\nDEALLOC %r10, 32; // BUG\nEND:", unwaited, "COMMIT;", "COMMIT; WAIT;"},
     {"A changes while the product reads it",
      "SETUP;\nPRODUCT; // BUG\nCOMMIT; bar.sync 0; st.shared.b32 [%r1], %r14; WAIT; LOAD; LOADED; FREE;",
-     "memory that operand a of the product at", "bar.sync 0; st.shared.b32 [%r1], %r14; WAIT;",
+     "memory that operand a of the product reads has changed", "bar.sync 0; st.shared.b32 [%r1], %r14; WAIT;",
      "WAIT; bar.sync 0; st.shared.b32 [%r1], %r14;"},
     {"B changes while the product reads it",
      "SETUP;\nPRODUCT; // BUG\nCOMMIT; bar.sync 0; st.shared.b32 [%r1+4096], %r14; WAIT; LOAD; LOADED; FREE;",
-     "memory that operand b of the product at", "bar.sync 0; st.shared.b32 [%r1+4096], %r14; WAIT;",
+     "memory that operand b of the product reads has changed", "bar.sync 0; st.shared.b32 [%r1+4096], %r14; WAIT;",
      "WAIT; bar.sync 0; st.shared.b32 [%r1+4096], %r14;"},
     {"the source of a copy changes while it reads it",
-     "SETUP;\nCOPY; // BUG\nCOMMIT; bar.sync 0; st.shared.b32 [%r1], %r14; WAIT; LOAD; LOADED; FREE;", "memory that the copy at",
-     "bar.sync 0; st.shared.b32 [%r1], %r14; WAIT;", "WAIT; bar.sync 0; st.shared.b32 [%r1], %r14;"},
+     "SETUP;\nCOPY; // BUG\nCOMMIT; bar.sync 0; st.shared.b32 [%r1], %r14; WAIT; LOAD; LOADED; FREE;",
+     "memory that the copy reads has changed", "bar.sync 0; st.shared.b32 [%r1], %r14; WAIT;",
+     "WAIT; bar.sync 0; st.shared.b32 [%r1], %r14;"},
     {"a product adds to what a store has not written yet", "SETUP; STORE; BARRIER;\nADD; // BUG\nCOMMIT; WAIT; FREE;",
      "tcgen05.wait::st has not followed it", "STORE;", "STORE; STORED;"},
     {"the columns are freed before a store is over", "SETUP; STORE; bar.sync 0; @!%p0 bra END;\nDEALLOC %r10, 32; // BUG\nEND:",
@@ -181,7 +182,7 @@ TEST_CASE("a missing tcgen05.fence, or wait between ld and st, is a warning that
     const char* body;
     const char* warning;  ///< part of it; empty: none
   };
-  constexpr const char *behind = "no tcgen05.fence::before_thread_sync stands behind the statement at",
+  constexpr const char *behind = "no tcgen05.fence::before_thread_sync stands behind the earlier access",
                        *between = "no tcgen05.fence::after_thread_sync stands between";
   const std::string unfenced_wait = "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [bar], 0; @!done bra AGAIN; }";
   for (const auto& [body, warning] : {

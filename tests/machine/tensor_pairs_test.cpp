@@ -80,7 +80,7 @@ TEST_CASE("what a pair of blocks does wrong traps with its statement", "[machine
   const std::string unwaited = "no thread has waited for the mbarrier of a tcgen05.commit behind it";
   const std::string before = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
   CHECK_THAT(trap_of(operands + allocated(2, 32, product + before + load(0))),
-             ContainsSubstring("the product at") && ContainsSubstring(unwaited));
+             ContainsSubstring("; the product: line ") && ContainsSubstring(unwaited));
   CHECK_THAT(trap_of(operands + allocated(2, 32, ""), 1), ContainsSubstring(".cta_group::2 is for pairs of blocks"));
   CHECK_THAT(trap_of(operands + "@!%p6 bra END;\n" + allocated(2, 32, "") + "END:\n"),
              ContainsSubstring("has ended") || ContainsSubstring("deadlock"));
@@ -115,9 +115,9 @@ TEST_CASE("tcgen05.cp copies lines of shared memory to lanes", "[machine][tcgen0
     const std::string own = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];\n";
     const auto words = run(setup + allocated(1, 32, copy + own + wait + load(2)), 1);
     for (std::uint32_t i = 0; i < 128; ++i) REQUIRE(words[i] == c.line(i));
-    CHECK_THAT(trap_of(setup + allocated(1, 32, copy + own + "bar.sync 0;\n" + load(2)), 1), ContainsSubstring("the copy at"));
+    CHECK_THAT(trap_of(setup + allocated(1, 32, copy + own + "bar.sync 0;\n" + load(2)), 1), ContainsSubstring("; the copy: line "));
     CHECK_THAT(trap_of(setup + allocated(1, 32, copy + own + "st.shared.u32 [%r5], %r10;\nbar.sync 0;\n" + wait + load(2)), 1),
-               ContainsSubstring("memory that the copy at") && ContainsSubstring("has changed"));
+               ContainsSubstring("memory that the copy reads has changed"));
   }
 }
 

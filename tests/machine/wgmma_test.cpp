@@ -139,7 +139,7 @@ TEST_CASE("planted: accumulators are read or written before the wait", "[machine
   CHECK_THAT(trap_of(operands + fence + product + commit + before + "abs.f32 %f5, %f1;\n" + after + wait),
              ContainsSubstring("(abs.f32): an accumulator is read before wgmma.wait_group"));
   CHECK_THAT(trap_of(operands + fence + before + "neg.f32 %f1, %f5;\n" + after + product + commit + wait + result),
-             ContainsSubstring("(neg.f32), without a wgmma.fence since"));
+             ContainsSubstring("without a wgmma.fence since; written here: line ") && ContainsSubstring("(neg.f32)"));
 }
 
 TEST_CASE("a product that a function leaves pending has registers that no other function has", "[machine][wgmma]") {
@@ -162,19 +162,20 @@ TEST_CASE("a product that a function leaves pending has registers that no other 
 TEST_CASE("planted: wgmma.fence is missing", "[machine][wgmma]") {
   CHECK_THAT(trap_of(operands + product + commit + wait + result), ContainsSubstring("no wgmma.fence comes before"));
   CHECK_THAT(trap_of(operands + fence + "mov.f32 %f2, 0f00000000;\n" + product + commit + wait + result),
-             ContainsSubstring("an accumulator was written at line"));
+             ContainsSubstring("an accumulator was written, without a wgmma.fence since; written here: line"));
   const std::string from_registers =
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r4, %r5, %r4, %r4}, %l2, 1, 1, 1, 0;\n";
   CHECK_THAT(trap_of(operands + fence + "mov.b32 %r5, 0;\n" + from_registers + commit + wait + result),
-             ContainsSubstring("a register of operand a was written at line"));
+             ContainsSubstring("a register of operand a was written, without a wgmma.fence since; written here: line"));
 }
 
 TEST_CASE("planted: shared memory is overwritten while a product may read it", "[machine][wgmma]") {
   const std::string overwrite = "mov.b32 %r5, 0;\nst.shared.b32 [%r3], %r5;\n";
   CHECK_THAT(trap_of(operands + fence + product + commit + "bar.sync 0;\n" + overwrite + wait + result),
-             ContainsSubstring("of the product at line") && ContainsSubstring("has changed since that statement"));
+             ContainsSubstring("of a product reads has changed since that statement") && ContainsSubstring("; the product: line"));
   // Where some warps have yet to come to the product, what they find has no fence.
-  CHECK_THAT(trap_of(operands + fence + product + commit + overwrite + wait + result), ContainsSubstring("(st.shared.b32), and no fence"));
+  CHECK_THAT(trap_of(operands + fence + product + commit + overwrite + wait + result),
+             ContainsSubstring("no fence.proxy.async since then") && ContainsSubstring("(st.shared.b32)"));
   CHECK(all_are(run(operands + fence + product + commit + wait + "bar.sync 0;\n" + overwrite + result), 17));
 }
 
@@ -205,7 +206,8 @@ TEST_CASE("planted: operands stored without a proxy fence", "[machine][wgmma]") 
   CHECK_THAT(message,
              ContainsSubstring("has been stored by warp") && ContainsSubstring("no fence.proxy.async since then lets wgmma see that"));
   std::smatch lines;
-  REQUIRE(std::regex_search(message, lines, std::regex(R"(line (\d+) \(wgmma.*at line (\d+) \(st\.shared\.v4\.b32\))")));
+  REQUIRE(
+      std::regex_search(message, lines, std::regex(R"(line (\d+) \(wgmma.*stored here by warp \d: line (\d+) \(st\.shared\.v4\.b32\))")));
   const auto line_of = [&](const std::string& part) {
     return std::count(text.begin(), text.begin() + static_cast<int>(text.find(part)), '\n');
   };
@@ -223,8 +225,9 @@ TEST_CASE("planted: a register of operand a is overwritten before the wait", "[m
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r4, %r5, %r6, %r7}, %l2, 1, 1, 1, 0;\n";
   const std::string fill = "mov.b32 %r5, %r4; mov.b32 %r6, %r4; mov.b32 %r7, %r4;\n";
   const std::string overwrite = "mov.b32 %r6, 0;\n";
-  CHECK_THAT(trap_of(operands + fill + fence + from_registers + commit + overwrite + wait + result),
-             ContainsSubstring("a register of operand a is written before wgmma.wait_group: the product at line"));
+  CHECK_THAT(
+      trap_of(operands + fill + fence + from_registers + commit + overwrite + wait + result),
+      ContainsSubstring("a register of operand a is written before wgmma.wait_group: a product may still read it; the product: line"));
   CHECK(all_are(run(operands + fill + fence + from_registers + commit + "mov.b32 %r8, %r6;\n" + wait + overwrite + result), 17));
 }
 
@@ -282,7 +285,8 @@ TEST_CASE("setmaxnreg: what the block has is handed on, not exceeded", "[machine
   CHECK_THAT(registers_of("and.b32 %r2, %r1, 32; setp.ne.u32 %p0, %r2, 0; @%p0 bra out; " + dec(40) + " out:", dec(40)),
              ContainsSubstring("the warps of a warpgroup part at setmaxnreg"));
   CHECK_THAT(registers_of("and.b32 %r2, %r1, 32; setp.ne.u32 %p0, %r2, 0; @%p0 bra other; " + dec(40) + " ret; other: " + dec(32), dec(40)),
-             ContainsSubstring("warning: line") && ContainsSubstring("the warps of a warpgroup part at setmaxnreg"));
+             ContainsSubstring("warning: kernel 'k', block (0, 0, 0), warp 1, line ") &&
+                 ContainsSubstring("the warps of a warpgroup part at setmaxnreg"));
   CHECK(registers_of("and.b32 %r2, %r1, 1; setp.ne.u32 %p0, %r2, 0; @%p0 ret; " + dec(40), dec(40)) == "nothing");  // as on an H100
 }
 

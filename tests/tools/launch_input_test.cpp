@@ -132,7 +132,7 @@ TEST_CASE("launch: names as in C++, arguments by kind, the block that was not gi
   CHECK(contains(with({}),
                  "'fill' has 3 parameters: fill_param_0 (u64), fill_param_1 (u32), fill_param_2 (f32); 1 argument is given; "
                  "'warpmat launch "));
-  CHECK(contains(with({"--param", "u32:1", "--param", "f32:1", "--block", "33"}), "kernel 'fill', block (0, 0, 0), warp 1, lane 0"));
+  CHECK(contains(with({"--param", "u32:1", "--param", "f32:1", "--block", "33"}), "(kernel fill, block (0,0,0), warp 1, lane 0)"));
   CHECK(contains(folder.launch({"--kernel", "file"}).err,
                  "k.ptx has no entry 'file'; it has: 'fill(float*, unsigned int, float)' (_Z4fillPfjf), 'other()' (_Z5otherv)"));
   CHECK(contains(folder.launch({}).err, "2 entries: choose one with --kernel: 'fill(float*, unsigned int, float)'"));

@@ -90,7 +90,7 @@ TEST_CASE("Errors of several lines keep them", "[tools][launch]") {
   const Outcome outcome = run_command({"launch", directory.path("k.ptx"), "--block", "64"});
   CAPTURE(outcome.err);
   CHECK(outcome.status == 1);
-  CHECK(contains(outcome.err, "can continue:\n"));
+  CHECK(contains(outcome.err, "can continue (kernel k, block (0,0,0), warp 0)\n"));
   CHECK(outcome.err.ends_with("\n"));
   CHECK(!outcome.err.ends_with("\n\n"));
 }

@@ -9,6 +9,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/report/report_json.h>
 #include <warpmat/version.h>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ struct Record {
   std::map<std::string, int> unended;  ///< launches by kernel that began, less those that ended
   std::uint64_t damaged = 0;           ///< lines that are none of the runtime
   std::vector<ProfiledKernel> profiled;
-  std::vector<Finding> findings;  ///< of all launches, each once
+  std::vector<Report> reports;  ///< of all launches, which the program has printed
 
   std::optional<std::string> unended_kernel() const {
     const auto found = std::ranges::find_if(unended, [](const auto& each) { return each.second > 0; });
@@ -194,8 +195,7 @@ class RecordReader {
     if (json.contains("refused")) return add_refusal(fmt::format("'{}': {}", kernel, json.at("refused").get<std::string>()));
     kernels_.add(json);
     if (json.contains("error")) add_error(json.at("error"));
-    for (const Json& warning : json.at("warnings"))
-      add_finding({.level = Finding::Level::warning, .rule = "warning", .text = warning.get<std::string>()});
+    for (const Json& warning : json.at("reports")) record_.reports.push_back(report_of_json(warning));
     record_.launches.push_back(json);
     --record_.unended[kernel];
     if (!all_) seen_.emplace(without_time, kernel);
@@ -205,17 +205,14 @@ class RecordReader {
 
   void add_refusal(const std::string& why) {
     keep_first(record_.refusal, why);
-    add_finding({.rule = "refused", .text = why});
+    record_.reports.push_back({.rule = "refused", .text = why});
   }
 
   void add_error(const Json& error) {
-    const std::string text = error.at("text");
-    keep_first(record_.fault, text);
-    add_finding(finding_of(error.value("kind", error.at("name").get<std::string>()), error.value("source", ""), text));
-  }
-
-  void add_finding(Finding finding) {
-    if (std::ranges::find(record_.findings, finding) == record_.findings.end()) record_.findings.push_back(std::move(finding));
+    const Report report =
+        error.contains("report") ? report_of_json(error.at("report")) : Report{.rule = error.at("name"), .text = error.at("text")};
+    keep_first(record_.fault, report.text + about(report, false));
+    record_.reports.push_back(report);
   }
 
   static void keep_first(std::string& text, const std::string& other) {
@@ -279,6 +276,7 @@ Variables variables_of(const CudaOptions& options, const std::string& record, co
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record},
+          {"WARPMAT_CUDA_FULL_NAMES", options.found.full_names ? "1" : "0"},
           {"WARPMAT_CUDA_EVERY_LAUNCH", tells_launches(options) ? "1" : "0"},
           {"WARPMAT_CUDA_SAVE", save.empty() ? "" : std::filesystem::absolute(save).string()},
           {"WARPMAT_CUDA_PROFILE", options.profile.empty() ? "0" : "1"}};
@@ -330,9 +328,9 @@ std::string next_step(const CudaOptions& options, const ProcessEnd& end, const R
 }
 
 /// Writes what was found for other programs. Returns the exit status, which is `status` unless that fails.
-int told(const CudaOptions& options, const std::string& program, const Record& record, std::vector<Finding> found, int status) {
-  found.insert(found.begin(), record.findings.begin(), record.findings.end());
-  const bool has_error = std::ranges::find(found, Finding::Level::error, &Finding::level) != found.end();
+int told(const CudaOptions& options, const std::string& program, const Record& record, std::vector<Report> found, int status) {
+  found.insert(found.begin(), record.reports.begin(), record.reports.end());
+  const bool has_error = std::ranges::find(found, Report::Level::error, &Report::level) != found.end();
   if (status != 0 && !has_error) found.push_back({.rule = "program", .text = fmt::format("{} ended with status {}", program, status)});
   double seconds = 0;
   for (const Json& launch : record.launches) seconds += launch.at("seconds").get<double>();
@@ -349,7 +347,7 @@ int told(const CudaOptions& options, const std::string& program, const Record& r
 int conclude(const CudaOptions& options, const std::string& program, const ProcessEnd& end, const Record& record,
              const std::filesystem::path& saved) {
   std::vector<std::string> problems = problems_of(options, program, end, record);
-  std::vector<Finding> found;
+  std::vector<Report> found;
   const auto attempt = [&](auto work) {
     try {
       work();
@@ -359,9 +357,12 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   };
   attempt([&] { write_report(options, program, end, record); });
   attempt([&] { require_labels(options.labels, options.target, record.labels); });
-  if (options.examination.asks() && !record.launches.empty()) attempt([&] { found = examine(options.examination, saved); });
-  for (const std::string& problem : problems) found.push_back({.rule = "program", .text = problem});
-  for (const Finding& finding : found) fmt::print(stderr, "warpmat: error: {}\n", finding.text);
+  if (options.examination.asks() && !record.launches.empty())
+    attempt([&] { found = examine(options.examination, options.found, options.limits, saved); });
+  for (const std::string& problem : problems) {
+    found.push_back({.rule = "program", .text = problem});
+    print_reports(options.found, {found.back()}, {});
+  }
   const std::vector<std::string> quiet = end.status == 0 ? kept_quiet(record) : std::vector<std::string>{};
   for (const std::string& each : quiet) fmt::print(stderr, "warpmat: error: {}\n", each);
   if (end.left_running != 0) fmt::print(stderr, "warpmat: {} left {} processes, which were ended\n", program, end.left_running);

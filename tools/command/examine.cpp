@@ -46,7 +46,8 @@ std::vector<fs::path> saved_launches(const fs::path& folder) {
 /// The answers to the questions about one launch after the other.
 class Examiner {
  public:
-  explicit Examiner(const Examination& examination) : examination_(examination), wanted_(pattern_of(examination.kernels)) {}
+  Examiner(const Examination& examination, const FindingFiles& files, LimitedWork& limited)
+      : examination_(examination), files_(files), limited_(limited), wanted_(pattern_of(examination.kernels)) {}
 
   void add(const fs::path& file) {
     LaunchDescription description = read_launch(file);
@@ -57,19 +58,22 @@ class Examiner {
     const std::string place = fmt::format("launch {}, {}", file.parent_path().filename().string(), name);
     try {
       ask(place, file, std::move(description));
-    } catch (const Trap& trap) {
-      found_.push_back(finding_of(trap));
     } catch (const std::invalid_argument& error) {  // the product is not one of this kernel's buffers
-      found_.push_back({.rule = "product", .text = fmt::format("{}: {}", place, error.what())});
+      add({.rule = "product", .text = fmt::format("{}: {}", place, error.what())});
     }
   }
 
-  std::vector<Finding> take() {
-    if (examined_ == 0) found_.push_back({.rule = "product", .text = nothing_examined()});
+  std::vector<Report> take() {
+    if (examined_ == 0) add({.rule = "product", .text = nothing_examined()});
     return std::move(found_);
   }
 
  private:
+  void add(const Report& report, std::string_view ptx = {}) {
+    print_reports(files_, {report}, ptx);
+    found_.push_back(report);
+  }
+
   void ask(const std::string& place, const fs::path& file, LaunchDescription description) {
     LaunchFlags flags;
     flags.file = file.string();
@@ -77,10 +81,19 @@ class Examiner {
     BankReport banks;
     LaunchOptions options;
     options.checks = {};  // the program's run has made them
+    options.stop = limited_.stop();
     options.gemm = examination_.gemm;
     options.why = examination_.why;
     if (examination_.banks) options.observers.push_back(&banks);
-    const LaunchResult result = launch(ready, options);
+    LaunchResult result;
+    try {
+      result = launch(ready, options);
+    } catch (const Trap& trap) {
+      if (limited_.is_over()) throw;
+      Report report = report_of(ready, trap);
+      report.ptx_file.clear();  // which is a copy of the program's
+      return add(report, ptx_of(ready));
+    }
     const std::string_view target = program_of(ready.kernel).target->name;
     for (const Why& why : result.why) print_why(why, "", target, examination_.against);
     if (!examination_.why.empty() && result.why.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
@@ -94,10 +107,12 @@ class Examiner {
   }
 
   const Examination& examination_;
+  const FindingFiles& files_;
+  LimitedWork& limited_;
   std::regex wanted_;
   std::set<std::string> names_;
   int examined_ = 0;
-  std::vector<Finding> found_;
+  std::vector<Report> found_;
 };
 
 }  // namespace
@@ -110,10 +125,14 @@ void check_examination(const Examination& examination) {
   if (!examination.kernels.empty() && !examination.asks()) throw std::runtime_error("--kernels needs --gemm or --check banks");
 }
 
-std::vector<Finding> examine(const Examination& examination, const fs::path& folder) {
-  Examiner examiner(examination);
-  for (const fs::path& file : saved_launches(folder)) examiner.add(file);
-  return examiner.take();
+std::vector<Report> examine(const Examination& examination, const FindingFiles& files, const Limits& limits, const fs::path& folder) {
+  std::vector<Report> found;
+  within_limits(limits, [&](LimitedWork& limited) {
+    Examiner examiner(examination, files, limited);
+    for (const fs::path& file : saved_launches(folder)) examiner.add(file);
+    found = examiner.take();
+  });
+  return found;
 }
 
 }  // namespace warpmat

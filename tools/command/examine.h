@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/findings.h"
+#include "finding_flags.h"
+#include "tools/report/limits.h"
 
 namespace warpmat {
 
@@ -22,8 +23,9 @@ struct Examination {
 void check_examination(const Examination& examination);
 
 /// Executes each launch that --save wrote to `folder` again, where its kernel is asked for, and prints the answers: the ways of elements to
-/// standard output, bank conflicts to standard error. Returns what is wrong with them, the first wrong product of each
-/// launch.
-std::vector<Finding> examine(const Examination& examination, const std::filesystem::path& folder);
+/// standard output, bank conflicts to standard error. Prints and returns what is wrong with them, the first wrong product of each launch.
+/// All of it may use what `limits` says; throws std::runtime_error beyond.
+std::vector<Report> examine(const Examination& examination, const FindingFiles& files, const Limits& limits,
+                            const std::filesystem::path& folder);
 
 }  // namespace warpmat

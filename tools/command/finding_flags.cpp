@@ -14,6 +14,7 @@ void add_finding_flags(Command command, FindingFiles& files) {
   command.add_option("--sarif", files.sarif, "Write errors and warnings with their lines as SARIF, for code scanning")
       .type_name("FILE.sarif");
   command.add_option("--junit", files.junit, "Write the run as a test of JUnit, for CI servers").type_name("FILE.xml");
+  command.add_flag("--full-names", files.full_names, "Name kernels with their return types and parameters in what is reported");
 }
 
 void check_finding_files(const FindingFiles& files) {
@@ -21,13 +22,21 @@ void check_finding_files(const FindingFiles& files) {
     if (!file.empty()) check_output_place(file);
 }
 
-void tell_findings(const FindingFiles& files, const std::string& name, double seconds, const std::vector<Finding>& findings) {
+void print_reports(const FindingFiles& files, const std::vector<Report>& reports, std::string_view ptx) {
+  ReportStyle style = style_of_terminal();
+  style.full_names = files.full_names;
+  style.ptx = ptx;
+  for (const Report& report : without_repetitions(reports)) fmt::print(stderr, "{}", report_text(report, style));
+}
+
+void tell_findings(const FindingFiles& files, const std::string& name, double seconds, const std::vector<Report>& all) {
   const std::filesystem::path root = std::filesystem::current_path();
+  const std::vector<Report> reports = without_repetitions(all);
   const char* const job = std::getenv("GITHUB_ACTIONS");
   if (job != nullptr && std::string_view(job) == "true")
-    for (const Finding& finding : findings) fmt::print(stderr, "{}\n", github_command(finding, root));
-  if (!files.sarif.empty()) write_file(files.sarif, {sarif_text(findings, root)});
-  if (!files.junit.empty()) write_file(files.junit, {junit_text(name, seconds, findings)});
+    for (const Report& report : reports) fmt::print(stderr, "{}\n", github_command(report, root));
+  if (!files.sarif.empty()) write_file(files.sarif, {sarif_text(reports, root)});
+  if (!files.junit.empty()) write_file(files.junit, {junit_text(name, seconds, reports, {.full_names = files.full_names, .folder = root})});
 }
 
 }  // namespace warpmat

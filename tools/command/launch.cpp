@@ -180,11 +180,24 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   const std::vector<BufferExpectation> expectations = read_expectations(ready.description, ready.prepared);
   const auto instructions = labelled(ready.kernel);
   const std::string_view target = program_of(ready.kernel).target->name;
-  require_labels(options.labels, target, instructions);
   if (!options.report.empty()) check_output_place(options.report);
   check_finding_files(options.found);
   check_profile_flag(options.profile);
   if (!options.against.empty() && options.launch.why.empty()) throw std::invalid_argument("--against needs --why 'C[5,3]'");
+  const auto start = std::chrono::steady_clock::now();
+  const auto tell = [&](const std::vector<Report>& found) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    tell_findings(options.found, fmt::format("{} {}", options.flags.file, ready.description.kernel), seconds, found);
+  };
+  const auto require = [&](const std::vector<Labelled>& labels) {
+    try {
+      require_labels(options.labels, target, labels);
+    } catch (const std::runtime_error& refused) {
+      tell({{.rule = "label", .text = refused.what()}});
+      throw;
+    }
+  };
+  require(instructions);
   BankReport report;
   LaunchOptions launch_options = options.launch;
   launch_options.stop = limited.stop();
@@ -202,17 +215,15 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
     launch_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
   }
   LaunchResult result;
-  const auto start = std::chrono::steady_clock::now();
-  const auto tell = [&](const std::vector<Finding>& found) {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    tell_findings(options.found, fmt::format("{} {}", options.flags.file, ready.description.kernel), seconds, found);
-  };
   try {
     result = launch(ready, launch_options);
   } catch (const Trap& trap) {
     fmt::print("{}", descriptors.text());  // they are wanted most where the launch fails
-    tell({finding_of(trap)});
-    throw;
+    const std::vector<Report> failure{report_of(ready, trap)};
+    if (!limited.is_over()) print_reports(options.found, failure, ptx_of(ready));
+    tell(failure);
+    if (limited.is_over()) throw;  // what says first that the time was over
+    exit_with(1);
   } catch (...) {
     fmt::print("{}", descriptors.text());
     throw;
@@ -223,16 +234,15 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   for (const Why& why : result.why) print_why(why, options.why_files, target, options.against);
   if (!launch_options.why.empty() && result.why.empty()) fmt::print("no block stores {}\n", launch_options.why);
   const auto ran = labelled(ready.kernel, result);
-  require_labels(options.labels, target, ran);
-  for (const std::string& warning : result.warnings) fmt::print(stderr, "warpmat: warning: {}\n", warning);
+  require(ran);
+  std::vector<Report> found;
+  for (const Trap& warning : result.warned) found.push_back(report_of(ready, warning, Report::Level::warning));
+  print_reports(options.found, found, ptx_of(ready));
   write_outputs(ready.description, ready.prepared);
   write_report(options.report, command, target, instructions, counts.counts());
   if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
   report_profile(options.profile, command.name(), {{ready.kernel, 1, profile}});
   print_evidence(options.labels, target, ran, ready.assembler.empty() ? "" : "; sums from machine code of " + ready.assembler);
-  std::vector<Finding> found;
-  for (const std::string& warning : result.warnings)
-    found.push_back({.level = Finding::Level::warning, .rule = "warning", .text = warning});
   const bool right = as_expected(options, ready, launch_options, expectations);
   if (!right) found.push_back({.rule = "expectation", .text = "a buffer is not as expected"});
   tell(found);

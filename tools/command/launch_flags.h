@@ -1,9 +1,11 @@
 #pragma once
 
 #include <warpmat/launch.h>
+#include <warpmat/report/report.h>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 #include "tools/command_line/command.h"
 
@@ -44,5 +46,9 @@ std::string without_banks(const std::string& checks);
 
 /// Runs it. The message of a trap also says that the block was not given, where that is so.
 LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options);
+
+/// What the launch reports, with the name of its PTX where that is a file of the user; and the PTX.
+Report report_of(const ReadyLaunch& ready, const Trap& trap, Report::Level level = Report::Level::error);
+std::string_view ptx_of(const ReadyLaunch& ready);
 
 }  // namespace warpmat

@@ -52,15 +52,17 @@ const BulkCheck::Pending* BulkCheck::overlapping(const SharedRange& range, Use u
   return nullptr;
 }
 
-/// What keeps a pending copy from being there, as the end of a sentence.
-std::string BulkCheck::awaited(const Pending& pending) {
+/// What keeps a pending copy from being there, as the end of a sentence, and what would help.
+Trap::Reason BulkCheck::awaited(const Pending& pending) {
   const BulkEvent& copy = pending.copy;
-  if (copy.reads) return "may still read it: its group has not been waited for";
-  if (pending.passed == 0) return "has not been waited for";
-  return fmt::format(
-      "may still be on its way: the phase of its mbarrier ended with the {} bytes of other copies, so that its own {} were not announced "
-      "by expect_tx",
-      pending.passed, copy.writes->bytes);
+  if (copy.reads)
+    return {"may still read it: its group has not been waited for", {}, "cp.async.bulk.wait_group.read comes before the store"};
+  if (pending.passed == 0) return {"has not been waited for", {}, "the wait at the copy's mbarrier comes before the access"};
+  return {"may still be on its way",
+          {{fmt::format("the phase of its mbarrier ended with the {} bytes of other copies, so that its own {} were not announced by "
+                        "expect_tx",
+                        pending.passed, copy.writes->bytes)}},
+          "expect_tx announces the bytes of all copies of the phase"};
 }
 
 /// Whether a pending copy may write one of these chunks: it writes bytes between the first and the last of them.
@@ -76,10 +78,13 @@ void BulkCheck::report_overlap(const Event& event, int lane, const SharedRange& 
   const BulkEvent& other = pending->copy;
   const machine::WarpState& warp = warp_of(event);
   const std::uint64_t address = setup_.program.shared_base + range.offset;
-  event.trap(lane, address,
-             fmt::format("{} at {}: the {} of warp {} at {} {}", use == Use::read ? "load" : "store", warp.describe_shared(address),
-                         other.from_registers ? "asynchronous store" : "bulk copy", other.warp, warp.statement_name(other.statement),
-                         awaited(*pending)));
+  Trap::Reason reason = awaited(*pending);
+  const std::string copy = other.from_registers ? "asynchronous store" : "bulk copy";
+  reason.headline = fmt::format("{} bytes of {} {}, which {}", use == Use::read ? "load of" : "store to", other.from_registers ? "an" : "a",
+                                copy, reason.headline);
+  reason.notes.insert(reason.notes.begin(),
+                      {warp.note_of_shared(address), warp.note(fmt::format("the {} of warp {}", copy, other.warp), other.statement)});
+  event.trap(lane, address, reason);
 }
 
 void BulkCheck::access(const machine::AccessEvent& event) {
@@ -112,14 +117,24 @@ void BulkCheck::check_source(const Event& event, const BulkEvent& copy) {
   const auto& proxies = block(copy.rank).proxies;
   const auto store = proxies ? proxies->unfenced(copy.reads->offset, std::max<std::uint64_t>(copy.reads->bytes, 1)) : std::nullopt;
   if (!store) return;
-  report_unfenced(event, copy.lane, address,
-                  fmt::format("the copy reads what warp {} has stored at {}, and no fence.proxy.async since then lets it see that: {}",
-                              store->warp, warp_of(event).statement_name(store->statement), warp_of(event).describe_shared(address)));
+  report_unfenced(
+      event, copy.lane, address,
+      unfenced(event,
+               fmt::format("the copy reads what warp {} has stored, and no fence.proxy.async since then lets it see that", store->warp),
+               *store, address));
+}
+
+/// A store that asynchronous work reads without a proxy fence between them.
+Trap::Reason BulkCheck::unfenced(const Event& event, std::string headline, const ProxyShadow::Store& store, std::uint64_t address) {
+  const machine::WarpState& warp = warp_of(event);
+  return {std::move(headline),
+          {warp.note_of_shared(address), warp.note(fmt::format("stored here by warp {}", store.warp), store.statement)},
+          "fence.proxy.async comes after the store, in the warp that stores, and a barrier behind it"};
 }
 
 /// Reports an asynchronous read without a proxy fence: a trap, or a warning if `fences` is off. A GPU usually has the bytes by then: of
 /// 135,168,000 sums by wgmma on an H200, which read stores without a fence, none was wrong.
-void BulkCheck::report_unfenced(const Event& event, int lane, std::uint64_t address, const std::string& reason) const {
+void BulkCheck::report_unfenced(const Event& event, int lane, std::uint64_t address, const Trap::Reason& reason) const {
   if (setup_.checks.fences) event.trap(lane, address, reason, Trap::Kind::unordered);
   warn(setup_.reports.warnings, event.statement(), event, cluster_, lane, address, reason);
 }
@@ -155,8 +170,10 @@ void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName ope
       if (setup_.checks.fences || setup_.reports.warnings.wants(at.statement(), cluster_))
         report_unfenced(
             at, -1, chunks[i],
-            fmt::format("operand {} has been stored by warp {} at {}, and no fence.proxy.async since then lets wgmma see that: {}",
-                        name(operand), store->warp, warp_of(at).statement_name(store->statement), warp_of(at).describe_shared(chunks[i])));
+            unfenced(at,
+                     fmt::format("operand {} has been stored by warp {}, and no fence.proxy.async since then lets wgmma see that",
+                                 name(operand), store->warp),
+                     *store, chunks[i]));
     }
     if (overlap) report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, machine::Product::chunk_bytes}, Use::read);
   }
@@ -177,9 +194,10 @@ void BulkCheck::products_read(const Event& event, std::span<const machine::Produ
         if (const Pending* const other =
                 overlapping({event.rank(), chunk - setup_.program.shared_base, machine::Product::chunk_bytes}, Use::read))
           event.trap(-1, chunk,
-                     fmt::format("the bulk copy of warp {} at {} overwrites what the product at {} may read until here: {}",
-                                 other->copy.warp, warp_of(event).statement_name(other->copy.statement),
-                                 warp_of(event).statement_name(product.statement()), warp_of(event).describe_shared(chunk)),
+                     {fmt::format("the bulk copy of warp {} overwrites what a product may read until here", other->copy.warp),
+                      {warp_of(event).note_of_shared(chunk), warp_of(event).note("the bulk copy", other->copy.statement),
+                       warp_of(event).note("the product", product.statement())},
+                      "wgmma.wait_group comes before the copy into the same bytes"},
                      Trap::Kind::unordered);
     }
 }

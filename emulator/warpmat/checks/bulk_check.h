@@ -45,11 +45,12 @@ class BulkCheck : public machine::Observer {
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
   bool may_overlap(int rank, const machine::Chunks& chunks) const;
-  static std::string awaited(const Pending& pending);
+  static Trap::Reason awaited(const Pending& pending);
   const Pending* overlapping(const machine::SharedRange& range, Use use) const;
   void report_overlap(const machine::Event& event, int lane, const machine::SharedRange& range, Use use) const;
   void check_source(const machine::Event& event, const machine::BulkEvent& copy);
-  void report_unfenced(const machine::Event& event, int lane, std::uint64_t address, const std::string& reason) const;
+  static Trap::Reason unfenced(const machine::Event& event, std::string headline, const ProxyShadow::Store& store, std::uint64_t address);
+  void report_unfenced(const machine::Event& event, int lane, std::uint64_t address, const Trap::Reason& reason) const;
   void check_chunks(const machine::ProductEvent& event, OperandName operand);
 
   const Setup& setup_;

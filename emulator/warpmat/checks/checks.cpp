@@ -51,12 +51,12 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
 }
 
 void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
-          std::optional<std::uint64_t> address, const std::string& reason) {
+          std::optional<std::uint64_t> address, const Trap::Reason& reason) {
   if (!warnings.wants(statement, cluster)) return;
   try {
     event.trap(lane, address, reason);
   } catch (const Trap& report) {
-    warnings.add(statement, cluster, report.what());
+    warnings.add(statement, cluster, report);
   }
 }
 
@@ -86,12 +86,23 @@ void check_companions(const Gemm& gemm, const std::array<Companion, Gemm::compan
 
 }  // namespace
 
+Trap::Note note_of(const Trap& warning) {
+  const Trap::Site& site = warning.site;
+  return {"warned of before: " + warning.parts.text(),
+          {.line = site.line, .statement = site.statement, .source_lines = site.source_lines, .source = site.source}};
+}
+
+void add_warning(LaunchResult& result, const Trap& warning) {
+  result.warnings.emplace_back(warning.what());
+  result.warned.push_back(warning);
+}
+
 void finish(const Setup& setup, LaunchResult& result) {
   for (std::size_t i = 0; i < setup.gemms.size(); ++i)
     if (!setup.reports.stores[i].formed())
-      result.warnings.push_back(
-          fmt::format("no matrix instruction multiplies elements of {} by elements of {}: that product was not looked at",
-                      setup.gemms[i].a.name, setup.gemms[i].b.name));
+      add_warning(result, {Trap::Kind::mispaired, std::nullopt, -1, std::nullopt,
+                           fmt::format("no matrix instruction multiplies elements of {} by elements of {}: that product was not looked at",
+                                       setup.gemms[i].a.name, setup.gemms[i].b.name)});
   for (auto& [block, why] : setup.reports.why) result.why.push_back(std::move(why));
   for (std::size_t i = 0; !setup.why && setup.clusters.empty() && i < setup.gemms.size(); ++i)
     if (const auto missing = setup.reports.stores[i].missing(setup.gemms[i], std::string(setup.program.entry))) throw *missing;

@@ -41,7 +41,7 @@ struct Reports {
   Warnings warnings;                                                     ///< LaunchResult::warnings
   Warnings tensor_fences;                                                ///< LaunchResult::warnings, too
   Warnings unwritten_stores;                                             ///< LaunchResult::warnings, too
-  Warnings absent_lanes;                                                 ///< LaunchResult::absent_lanes
+  FirstReports<std::string> absent_lanes;                                ///< LaunchResult::absent_lanes
   std::vector<GemmStores> stores;                                        ///< by product
   std::vector<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
   std::map<std::uint64_t, Why> why;                                      ///< by the block that stores the element
@@ -77,10 +77,16 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
 
 /// Adds what a trap of `event` would say, unless there is a report of `statement`: the event's, or one that stands for it.
 void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
-          std::optional<std::uint64_t> address, const std::string& reason);
+          std::optional<std::uint64_t> address, const Trap::Reason& reason);
 
 /// The first statement of the program whose line of the source is that of `statement`; itself where it has none.
 std::uint32_t first_of_line(const code::Program& program, std::uint32_t statement);
+
+/// What was warned of, as a note of another error.
+Trap::Note note_of(const Trap& warning);
+
+/// Adds a warning to both lists of them.
+void add_warning(LaunchResult& result, const Trap& warning);
 
 /// What the checks say when all clusters have ended. Throws Trap.
 void finish(const Setup& setup, LaunchResult& result);

@@ -1,4 +1,5 @@
 #include <warpmat/checks/companion.h>
+#include <warpmat/checks/notes.h>
 #include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>
@@ -68,16 +69,19 @@ std::string Companion::entry(const Subject& subject, const Cell& cell) const {
                         buffer->name.empty() ? fmt::format("the buffer at {:#x}", buffer->address) : fmt::format("'{}'", buffer->name)));
 }
 
-Trap Companion::trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what) const {
+Trap Companion::trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what,
+                     const std::vector<Trap::Note>& first) const {
   const Use& use = uses_[cell.use];
   Trap::Site site = use.site;
   site.block = cell.block;
   site.warp = cell.warp;
   const auto l = static_cast<std::int64_t>(line(at)), k = static_cast<std::int64_t>(block(at)) * size_;
-  return machine::kernel_trap(site, std::nullopt,
-                              fmt::format("{}; its {}: {}; {}: {}", what, noun(subject), use.entry,
-                                          subject.is_b ? subject.factor.element(k, l) : subject.factor.element(l, k), use.element),
-                              Trap::Kind::mispaired);
+  const std::string element = subject.is_b ? subject.factor.element(k, l) : subject.factor.element(l, k);
+  return machine::kernel_trap(
+      site, std::nullopt,
+      {what, together(std::vector<Trap::Note>{{fmt::format("the entry is its {}, the element {}", noun(subject), element)}}, first,
+                      use.entry, use.element)},
+      Trap::Kind::mispaired);
 }
 
 // ---- What is looked for
@@ -86,8 +90,9 @@ std::optional<Trap> Companion::fault(const Subject& subject) const {
   if (subject.told.told()) return other_than_told(subject);
   if (twofold_)
     return trap(subject, twofold_->second, twofold_->at,
-                fmt::format("{} has two {}s, {} and {}; the first: {}", place(subject, twofold_->at), noun(subject),
-                            entry(subject, twofold_->first), entry(subject, twofold_->second), uses_[twofold_->first.use].entry));
+                fmt::format("{} has two {}s, {} and {}", place(subject, twofold_->at), noun(subject), entry(subject, twofold_->first),
+                            entry(subject, twofold_->second)),
+                uses_[twofold_->first.use].entry);
   if (auto found = several_places(subject)) return found;
   if (auto found = descending(subject)) return found;
   return unused(subject);

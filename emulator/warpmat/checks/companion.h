@@ -20,7 +20,7 @@ class Companion {
   /// What multiplies with entries, and how they and the elements beside them came there.
   struct Use {
     Trap::Site site;
-    std::string entry, element;
+    std::vector<Trap::Note> entry, element;
   };
   struct Entry {
     int line, block;
@@ -61,7 +61,8 @@ class Companion {
 
   std::string place(const Subject& subject, std::size_t at) const;
   std::string entry(const Subject& subject, const Cell& cell) const;
-  Trap trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what) const;
+  Trap trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what,
+            const std::vector<Trap::Note>& first = {}) const;
   std::optional<Trap> other_than_told(const Subject& subject) const;
   std::optional<Trap> several_places(const Subject& subject) const;
   std::optional<Trap> descending(const Subject& subject) const;

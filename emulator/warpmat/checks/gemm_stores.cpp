@@ -1,4 +1,5 @@
 #include <warpmat/checks/gemm_stores.h>
+#include <warpmat/checks/notes.h>
 #include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>
@@ -18,9 +19,10 @@ std::optional<Trap> GemmStores::missing(const Gemm& gemm, const std::string& ker
       "{} of {} elements of {}, {} the first, {} stored by no block", count, all, gemm.c.name,
       gemm.c.element(static_cast<std::int64_t>(first / columns), static_cast<std::int64_t>(first % columns)), count == 1 ? "is" : "are");
   if (again_)
-    return machine::kernel_trap(again_->site, std::nullopt,
-                                fmt::format("{}; {} is stored here, by the second block; {}", what, again_->element, again_->way),
-                                Trap::Kind::mispaired);
+    return machine::kernel_trap(
+        again_->site, std::nullopt,
+        {what, together(std::vector<Trap::Note>{{fmt::format("{} is stored here, by the second block", again_->element)}}, again_->way)},
+        Trap::Kind::mispaired);
   Trap::Site site;
   if (last_) site = *last_;
   site.kernel = kernel;

@@ -38,7 +38,8 @@ class GemmStores {
  private:
   struct Again {
     Trap::Site site;
-    std::string element, way;
+    std::string element;
+    std::vector<Trap::Note> way;
   };
   std::mutex mutex_;
   std::vector<std::uint32_t> owners_;  ///< by element: the number of the block that stored it last, from 1 on

@@ -115,10 +115,10 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
         const Seen right{operand.lines[l], operand.depths[d]};
         product.event.trap(
             -1, std::nullopt,
-            fmt::format("operand {} holds {} where {} belongs, beside {}; {}", operand.letter,
-                        other_place ? other.matrix->element(other_place->first, other_place->second) : "a value that no statement wrote",
-                        name_of(operand, right), name_of(operand, operand.at(line, k == 0 ? 1 : 0)),
-                        history(operand, line, k, right, product)),
+            {fmt::format("operand {} holds {} where {} belongs, beside {}", operand.letter,
+                         other_place ? other.matrix->element(other_place->first, other_place->second) : "a value that no statement wrote",
+                         name_of(operand, right), name_of(operand, operand.at(line, k == 0 ? 1 : 0))),
+             history(operand, line, k, right, product)},
             Trap::Kind::mispaired);
       }
       // The k that the other operand has at this place says which element belongs here.
@@ -131,9 +131,10 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
                                    ? fmt::format("k {} meets k {}", operand.is_b ? meets : one.depth, operand.is_b ? one.depth : meets)
                                    : fmt::format("it adds {} to {}", line_name(operand, one.line), line_name(operand, right.line));
       product.event.trap(-1, std::nullopt,
-                         fmt::format("the product multiplies {} by {}: {}. {} belongs there; {}{}",
-                                     operand.is_b ? partner : name_of(operand, one), operand.is_b ? name_of(operand, one) : partner, what,
-                                     name_of(operand, right), history(operand, line, k, right, product), layouts(operand, product)),
+                         {fmt::format("the product multiplies {} by {}: {}", operand.is_b ? partner : name_of(operand, one),
+                                      operand.is_b ? name_of(operand, one) : partner, what),
+                          together(std::vector<Trap::Note>{{fmt::format("{} belongs there", name_of(operand, right))}},
+                                   history(operand, line, k, right, product), layouts(operand, product))},
                          Trap::Kind::mispaired);
     }
 }
@@ -150,9 +151,9 @@ void Pairing::check_widths(const OriginProduct& product, const Operand& a, const
         if (one.line < 0 || one.line != next.line || one.depth != next.depth || operand->origin(line, k).derived()) continue;
         product.event.trap(
             -1, std::nullopt,
-            fmt::format("the product multiplies elements of {} bits, and {} would have elements of {}, by its bytes and the {} by {} "
-                        "that the launch is told: the told product, or the buffer, is another",
-                        bits, matrix.name, matrix.bits, matrix.stored_rows(), matrix.stored_columns()),
+            {fmt::format("the product multiplies elements of {} bits, and {} would have elements of {}", bits, matrix.name, matrix.bits),
+             {{fmt::format("by its bytes and the {} by {} that the launch is told: the told product, or the buffer, is another",
+                           matrix.stored_rows(), matrix.stored_columns())}}},
             Trap::Kind::mispaired);
       }
   }
@@ -170,8 +171,8 @@ void Pairing::check_depths(const OriginProduct& product, const Operand& a, const
     const Seen one = a.at(row, k), other = b.at(column, k);
     product.event.trap(
         -1, std::nullopt,
-        fmt::format("the product multiplies {} by {}: k {} meets k {}; {}; {}", name_of(a, one), name_of(b, other), one.depth, other.depth,
-                    history(a, row, k, {one.line, other.depth}, product), history(b, column, k, {other.line, one.depth}, product)),
+        {fmt::format("the product multiplies {} by {}: k {} meets k {}", name_of(a, one), name_of(b, other), one.depth, other.depth),
+         together(history(a, row, k, {one.line, other.depth}, product), history(b, column, k, {other.line, one.depth}, product))},
         Trap::Kind::mispaired);
   }
 }
@@ -222,11 +223,13 @@ void Pairing::check_same_element(const OriginProduct& product, const Operand& a,
   const bool of_a = row_differs != sum.swapped;
   const Origin& before = of_a ? previous.rows->origin(old.row()) : previous.columns->origin(old.column());
   const Origin& now = of_a ? sum.rows->origin(row) : sum.columns->origin(column);
-  product.event.trap(-1, std::nullopt,
-                     fmt::format("the product adds products for {} to the sum for {}, which {} formed; {}; then {}{}",
-                                 gemm_->c.element(new_m, new_n), gemm_->c.element(m, n), warp.statement_name(previous.statement),
-                                 way_of(before, warp), way_of(now, warp), layouts(of_a ? a : b, product)),
-                     Trap::Kind::mispaired);
+  product.event.trap(
+      -1, std::nullopt,
+      {fmt::format("the product adds products for {} to the sum for {}", gemm_->c.element(new_m, new_n), gemm_->c.element(m, n)),
+       together(std::vector{warp.note("the sum was formed here", previous.statement)},
+                notes_of(of_a ? "its row" : "its column", before, warp), notes_of(of_a ? "the other row" : "the other column", now, warp),
+                layouts(of_a ? a : b, product))},
+      Trap::Kind::mispaired);
 }
 
 /// Whether a product goes on with sums whose elements all have the same k: with none, or with those of a product of the same rows and
@@ -292,8 +295,8 @@ void Pairing::refuse_twice(const OriginProduct& product, const Operand& a, const
   const int k = at < a.depth ? static_cast<int>(at) : 0;
   const auto [m, n] = sum.element(row, column);
   product.event.trap(-1, std::nullopt,
-                     fmt::format("the product adds k {} to the sum for {}, which has it already; {}; {}", twice, gemm_->c.element(m, n),
-                                 history(a, row, k, a.at(row, k), product), history(b, column, k, b.at(column, k), product)),
+                     {fmt::format("the product adds k {} to the sum for {}, which has it already", twice, gemm_->c.element(m, n)),
+                      together(history(a, row, k, a.at(row, k), product), history(b, column, k, b.at(column, k), product))},
                      Trap::Kind::mispaired);
 }
 

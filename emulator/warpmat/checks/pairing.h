@@ -10,6 +10,7 @@
 
 #include <warpmat/checks/depth_sets.h>
 #include <warpmat/checks/gemm.h>
+#include <warpmat/checks/notes.h>
 #include <warpmat/checks/origins.h>
 
 namespace warpmat::checks {
@@ -128,9 +129,10 @@ class Pairing : public Origins {
   void write_element(const GlobalWrite& write, const machine::WarpState& warp);
   void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
 
+  [[noreturn]] static void report_store(const GlobalWrite& write, const machine::WarpState& warp, const Trap::Reason& reason);
   static Trap::Site site_of(const machine::WarpState& warp, int lane);
   static Trap::Site site_of(const machine::WarpState& warp, int lane, std::uint32_t statement);
-  std::string ways_of(const Origin& origin, const machine::WarpState& warp) const;
+  std::vector<Trap::Note> ways_of(const Origin& origin, const machine::WarpState& warp) const;
 
   // Convolutions: pairing_image.cpp
   Seen seen_in_image(const Operand& image, const std::pair<int, int>& place, int k) const;
@@ -147,10 +149,17 @@ class Pairing : public Origins {
   // What is said of a fault: pairing_report.cpp
   std::string name_of(const Operand& operand, const Seen& seen) const;
   std::string line_name(const Operand& operand, int line) const;
+  struct Step {
+    const char* verb;
+    std::string where;
+    std::uint32_t statement;
+  };
+  std::vector<Step> steps_of(const Origin& origin) const;
   std::string way_of(const Origin& origin, const machine::WarpState& warp) const;
+  std::vector<Trap::Note> notes_of(const std::string& what, const Origin& origin, const machine::WarpState& warp) const;
   std::string where_is(const Operand& operand, const Seen& wanted, const OriginProduct& product);
-  std::string layouts(const Operand& operand, const OriginProduct& product);
-  std::string history(const Operand& operand, int line, int k, const Seen& wanted, const OriginProduct& product);
+  std::vector<Trap::Note> layouts(const Operand& operand, const OriginProduct& product);
+  std::vector<Trap::Note> history(const Operand& operand, int line, int k, const Seen& wanted, const OriginProduct& product);
   std::string missing(std::uint32_t set) const;
 
   const Gemm* gemm_;          ///< that of the product or element which is looked at

@@ -36,7 +36,8 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
       if (!known || element.line < 0 || again) continue;
       const Origin& factor = operand.origin(line, block * size);
       const auto use = [&] {
-        return Companion::Use{site_of(warp, -1), way_of({entry.what, 0, entry.way}, warp), way_of({factor.what, 0, factor.way}, warp)};
+        return Companion::Use{site_of(warp, -1), notes_of("the entry", {entry.what, 0, entry.way}, warp),
+                              notes_of("the element", {factor.what, 0, factor.way}, warp)};
       };
       const auto [number, is_new] =
           uses_.try_emplace({reinterpret_cast<std::uintptr_t>(&companion), product.event.statement(), entry.way, factor.way});

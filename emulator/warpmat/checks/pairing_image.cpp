@@ -50,22 +50,22 @@ void Pairing::check_image(const OriginProduct& product, const Operand& image) {
       const auto place = place_of(*image.matrix, origin);
       const std::string filter = name_of(taps, {taps.lines[static_cast<std::size_t>(some)], tap});
       const auto ways = [&] {
-        return fmt::format("{}; {}: {}", way_of(origin, warp_of(product.event)), filter,
-                           way_of(taps.origin(some, k), warp_of(product.event)));
+        const std::string of_image = place ? image.matrix->element(place->first, place->second) : fmt::format("operand {}", image.letter);
+        return together(notes_of(of_image, origin, warp_of(product.event)), notes_of(filter, taps.origin(some, k), warp_of(product.event)));
       };
       if (place) {
         const int channel = convolution.channel(tap);
         const std::string why =
             place->second == channel ? "no output needs both" : fmt::format("channel {} meets channel {}", place->second, channel);
         const std::string element = image.matrix->element(place->first, place->second);
-        product.event.trap(-1, std::nullopt,
-                           fmt::format("the product multiplies {} by {}: {}; {}: {}", element, filter, why, element, ways()),
+        product.event.trap(-1, std::nullopt, {fmt::format("the product multiplies {} by {}: {}", element, filter, why), ways()},
                            Trap::Kind::mispaired);
       }
       if (!origin.known() && output >= 0 && convolution.pixel(output, tap))
         product.event.trap(-1, std::nullopt,
-                           fmt::format("the product multiplies no element of {} by {}, where {} belongs; operand {}: {}",
-                                       image.matrix->name, filter, name_of(image, {output, tap}), image.letter, ways()),
+                           {fmt::format("the product multiplies no element of {} by {}, where {} belongs", image.matrix->name, filter,
+                                        name_of(image, {output, tap})),
+                            ways()},
                            Trap::Kind::mispaired);
     }
 }

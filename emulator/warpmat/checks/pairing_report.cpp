@@ -77,21 +77,36 @@ std::string Pairing::line_name(const Operand& operand, int line) const {
   return fmt::format("{} {}", operand.is_b ? "column" : "row", line);
 }
 
-/// "line 40 (ldmatrix...) read it at 0x1b0, line 22 (cp.async...) of warp 0 wrote it there".
-std::string Pairing::way_of(const Origin& origin, const WarpState& warp) const {
-  if (origin.kind() == Origin::Kind::sum)
-    return fmt::format("the product at {} formed it", warp.statement_name(sums_[origin.product()].statement));
+/// The statements that moved an element or formed it, the last one first.
+std::vector<Pairing::Step> Pairing::steps_of(const Origin& origin) const {
+  if (origin.kind() == Origin::Kind::sum) return {{"formed", "", sums_[origin.product()].statement}};
   const Way& way = ways()[origin.way];
-  std::string text;
-  const auto add = [&](const std::string& part) { text += text.empty() ? part : ", " + part; };
+  std::vector<Step> steps;
   if (way.read != Way::no_statement)
-    add(warp.statement_name(way.read) + (origin.address == 0 ? " read it" : fmt::format(" read it at {:#x}", origin.address)));
-  if (way.store != Way::no_statement) add(fmt::format("{} of warp {} wrote it there", warp.statement_name(way.store), way.warp));
-  if (way.load != Way::no_statement && way.load != way.store) add(fmt::format("{} loaded it", warp.statement_name(way.load)));
+    steps.push_back({"read", origin.address == 0 ? "" : fmt::format(" at {:#x}", origin.address), way.read});
+  if (way.store != Way::no_statement) steps.push_back({"wrote", fmt::format(" there, in warp {}", way.warp), way.store});
+  if (way.load != Way::no_statement && way.load != way.store) steps.push_back({"loaded", "", way.load});
+  return steps;
+}
+
+/// "line 40 (ldmatrix...) read it at 0x1b0, line 22 (cp.async...) wrote it there, in warp 0".
+std::string Pairing::way_of(const Origin& origin, const WarpState& warp) const {
+  std::string text;
+  for (const Step& step : steps_of(origin))
+    text += fmt::format("{}{} {} it{}", text.empty() ? "" : ", ", warp.statement_name(step.statement), step.verb, step.where);
   return text.empty() ? "no statement wrote it" : text;
 }
 
-/// ", A[3,8] lies at 0x190": where in the block's shared memory the wanted element is.
+/// The same of `what`, a note for each statement: "this statement read A[3,8] at 0x1b0".
+std::vector<Trap::Note> Pairing::notes_of(const std::string& what, const Origin& origin, const WarpState& warp) const {
+  std::vector<Trap::Note> notes;
+  for (const Step& step : steps_of(origin))
+    notes.push_back(warp.note(fmt::format("this statement {} {}{}", step.verb, notes.empty() ? what : "it", step.where), step.statement));
+  if (notes.empty()) notes.push_back({fmt::format("no statement wrote {}", what)});
+  return notes;
+}
+
+/// "A[3,8] lies at 0x190": where in the block's shared memory the wanted element is; empty where it need not be there.
 std::string Pairing::where_is(const Operand& operand, const Seen& wanted, const OriginProduct& product) {
   if (operand.sparse() || operand.matrix->producer >= 0) return "";
   const auto place = stored_place(operand, wanted);
@@ -99,23 +114,25 @@ std::string Pairing::where_is(const Operand& operand, const Seen& wanted, const 
   const std::uint64_t bit = operand.matrix->bit_of(place->first, place->second);
   const std::span<const Origin> bytes = shared(product.event.rank());
   const auto found = std::ranges::find_if(bytes, [&](const Origin& o) { return o.kind() == Origin::Kind::memory && o.bit() == bit; });
-  if (found == bytes.end()) return fmt::format("; {} is nowhere in shared memory", name_of(operand, wanted));
-  return fmt::format("; {} lies at {:#x}", name_of(operand, wanted),
+  if (found == bytes.end()) return fmt::format("{} is nowhere in shared memory", name_of(operand, wanted));
+  return fmt::format("{} lies at {:#x}", name_of(operand, wanted),
                      setup().program.shared_base + static_cast<std::uint32_t>(found - bytes.begin()));
 }
 
-std::string Pairing::history(const Operand& operand, int line, int k, const Seen& wanted, const OriginProduct& product) {
+std::vector<Trap::Note> Pairing::history(const Operand& operand, int line, int k, const Seen& wanted, const OriginProduct& product) {
   const Origin& origin = operand.origin(line, k);
   const Seen seen = operand.at(line, k);
   const bool in_shared = ways()[origin.way].read != Way::no_statement;
   const std::string what = seen.line < 0 ? fmt::format("operand {}", operand.letter) : name_of(operand, seen);
-  return fmt::format("{}: {}", what, way_of(origin, warp_of(product.event))) +
-         (in_shared && (seen.line != wanted.line || seen.depth != wanted.depth) ? where_is(operand, wanted, product) : "");
+  std::vector<Trap::Note> notes = notes_of(what, origin, warp_of(product.event));
+  if (!in_shared || (seen.line == wanted.line && seen.depth == wanted.depth)) return notes;
+  if (const std::string place = where_is(operand, wanted, product); !place.empty()) notes.push_back({place});
+  return notes;
 }
 
 /// The layout by which the operand is read, and that in which its tile was written, where they differ.
-std::string Pairing::layouts(const Operand& operand, const OriginProduct& product) {
-  if (operand.sparse() || operand.taps != nullptr || operand.matrix->producer >= 0) return "";
+std::vector<Trap::Note> Pairing::layouts(const Operand& operand, const OriginProduct& product) {
+  if (operand.sparse() || operand.taps != nullptr || operand.matrix->producer >= 0) return {};
   const int bits = operand.matrix->bits;
   const bool along_lines = operand.matrix->transposed != operand.is_b;  // lines of the tile run along m or n
   std::vector<TilePlace> read, written;
@@ -127,7 +144,7 @@ std::string Pairing::layouts(const Operand& operand, const OriginProduct& produc
       read.push_back({outer, inner * bits / 8, origin.address});
     }
   const Seen& first = operand.at(0, 0);
-  if (read.empty() || first.line < 0) return "";
+  if (read.empty() || first.line < 0) return {};
   const std::uint32_t way = ways()[operand.origin(0, 0).way].store;
   const std::span<const Origin> bytes = shared(product.event.rank());
   constexpr std::int64_t reach = 8;  // lines and 16-byte units around the first element
@@ -143,10 +160,10 @@ std::string Pairing::layouts(const Operand& operand, const OriginProduct& produc
     written.push_back({outer, inner * bits / 8, setup().program.shared_base + static_cast<std::uint32_t>(offset)});
   }
   const std::vector<TileLayout> reader = layouts_of(read), writer = layouts_of(written);
-  if (reader.empty() || writer.empty()) return "";
+  if (reader.empty() || writer.empty()) return {};
   const bool agree = std::ranges::any_of(reader, [&](const TileLayout& l) { return std::ranges::find(writer, l) != writer.end(); });
-  if (agree) return "";
-  return fmt::format("; the reader's layout is {}, the writer's {}", reader.front().text(), writer.front().text());
+  if (agree) return {};
+  return {{fmt::format("the reader's layout is {}, the writer's {}", reader.front().text(), writer.front().text())}};
 }
 
 std::string Pairing::missing(std::uint32_t set) const {

@@ -22,20 +22,21 @@ Trap::Site Pairing::site_of(const WarpState& warp, int lane) try { warp.trap(lan
 /// That of another statement of the warp.
 Trap::Site Pairing::site_of(const WarpState& warp, int lane, std::uint32_t statement) {
   Trap::Site site = site_of(warp, lane);
-  const syntax::Statement& at = *warp.program().statements[statement];
-  site.line = at.location.line;
-  site.statement = at.opcode;
-  site.source = syntax::source_text(*warp.program().module, at);
+  Trap::Place at = machine::place_of(warp.program(), statement);
+  site.line = at.line;
+  site.statement = std::move(at.statement);
+  site.source = std::move(at.source);
+  site.source_lines = std::move(at.source_lines);
   return site;
 }
 
 /// Where the row of A and the column of B of a sum came from.
-std::string Pairing::ways_of(const Origin& origin, const WarpState& warp) const {
+std::vector<Trap::Note> Pairing::ways_of(const Origin& origin, const WarpState& warp) const {
   const Sum& sum = sums_[origin.product()];
   const Origin& row = sum.rows->origin(origin.row());
   const Origin& column = sum.columns->origin(origin.column());
-  return fmt::format("its row of {}: {}; its column of {}: {}", gemm_->a.name, way_of(sum.swapped ? column : row, warp), gemm_->b.name,
-                     way_of(sum.swapped ? row : column, warp));
+  return together(notes_of("its row of " + gemm_->a.name, sum.swapped ? column : row, warp),
+                  notes_of("its column of " + gemm_->b.name, sum.swapped ? row : column, warp));
 }
 
 void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
@@ -68,7 +69,7 @@ void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
     if (sum && !setup().why) check_element(origin, place->first, place->second, write, warp);
     setup().reports.stores[number].store(
         *gemm_, place->first, place->second, static_cast<std::uint32_t>(block_number(warp)), [&] { return site_of(warp, write.lane); },
-        [&] { return sum ? ways_of(origin, warp) : warp.statement_name(write.statement) + " stores what is no sum of products"; });
+        [&] { return sum ? ways_of(origin, warp) : std::vector{warp.note("this stores what is no sum of products", write.statement)}; });
   }
 }
 
@@ -103,46 +104,49 @@ void Pairing::report_reader(const Origin& origin, int row, int column, const Glo
   const std::uint32_t reader = steps.read != Way::no_statement ? steps.read : steps.load;
   if (reader == Way::no_statement) return;
   const std::string_view line = of_a ? "row" : "column";
-  throw machine::kernel_trap(
-      site_of(warp, -1, reader), std::nullopt,
-      fmt::format("{0} {1} of {2} is read twice, here in the place of {0} {3}: two sums are those for {4}, and {5} stores one "
-                  "as {6}; the product at {7} formed it; the {0}: {8}",
-                  line, of_a ? m : n, of_a ? gemm_->a.name : gemm_->b.name, of_a ? row : column, gemm_->c.element(m, n),
-                  warp.statement_name(write.statement), gemm_->c.element(row, column), warp.statement_name(sum.statement),
-                  way_of(*way, warp)),
-      Trap::Kind::mispaired);
+  throw machine::kernel_trap(site_of(warp, -1, reader), std::nullopt,
+                             {fmt::format("{0} {1} of {2} is read twice, here in the place of {0} {3}", line, of_a ? m : n,
+                                          of_a ? gemm_->a.name : gemm_->b.name, of_a ? row : column),
+                              together(std::vector{warp.note(fmt::format("two sums are those for {}, and one is stored here as {}",
+                                                                         gemm_->c.element(m, n), gemm_->c.element(row, column)),
+                                                             write.statement),
+                                                   warp.note("this product formed it", sum.statement)},
+                                       notes_of(fmt::format("the {}", line), *way, warp))},
+                             Trap::Kind::mispaired);
 }
 
 void Pairing::check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const WarpState& warp) {
   const Sum& sum = sums_[origin.product()];
   const auto [m, n] = sum.element(origin.row(), origin.column());
-  const std::string store = warp.statement_name(write.statement);
   const Origin& of_m = sum.swapped ? sum.columns->origin(origin.column()) : sum.rows->origin(origin.row());
   const Origin& of_n = sum.swapped ? sum.rows->origin(origin.row()) : sum.columns->origin(origin.column());
   if ((m >= 0 && m != row) || (n >= 0 && n != column)) {
     if (formed_twice(origin)) report_reader(origin, row, column, write, warp);
-    std::string ways;
-    if (m >= 0 && m != row) ways += fmt::format("; its row of {}: {}", gemm_->a.name, way_of(of_m, warp));
-    if (n >= 0 && n != column) ways += fmt::format("; its column of {}: {}", gemm_->b.name, way_of(of_n, warp));
-    warp.trap(write.lane, write.address,
-              fmt::format("{} stores the sum for {} as {}; the product at {} formed it{}", store, gemm_->c.element(m, n),
-                          gemm_->c.element(row, column), warp.statement_name(sum.statement), ways),
-              Trap::Kind::mispaired);
+    std::vector<Trap::Note> ways{warp.note("this product formed it", sum.statement)};
+    if (m >= 0 && m != row) ways = together(ways, notes_of("its row of " + gemm_->a.name, of_m, warp));
+    if (n >= 0 && n != column) ways = together(ways, notes_of("its column of " + gemm_->b.name, of_n, warp));
+    report_store(write, warp, {fmt::format("stores the sum for {} as {}", gemm_->c.element(m, n), gemm_->c.element(row, column)), ways});
   }
   if (write.adds || sum.partial) return;
   const std::uint32_t set = sum.depth_set(origin.row(), origin.column());
   const DepthSets::Intervals all{{0, static_cast<int>(gemm_->k) - 1}};
   if (sets_[set] == all) return;
-  const std::string lacking =
-      sum.lacking
-          ? fmt::format("; for k {} operand {} held no element of {}: {}", sum.lacking->depth, sum.lacking->letter,
-                        (sum.lacking->letter == 'a') != sum.swapped ? gemm_->a.name : gemm_->b.name, way_of(sum.lacking->origin, warp))
-          : "";
-  warp.trap(write.lane, write.address,
-            fmt::format("{} stores {} without products of {}: the last product added is that at {}{}; {}; {}", store,
-                        gemm_->c.element(row, column), missing(set), warp.statement_name(sum.statement), lacking, way_of(of_m, warp),
-                        way_of(of_n, warp)),
-            Trap::Kind::mispaired);
+  std::vector<Trap::Note> notes{warp.note("this is the last product that was added", sum.statement)};
+  if (sum.lacking) {
+    const bool of_a = (sum.lacking->letter == 'a') != sum.swapped;
+    notes.push_back({fmt::format("for k {} operand {} held no element of {}", sum.lacking->depth, sum.lacking->letter,
+                                 of_a ? gemm_->a.name : gemm_->b.name)});
+    notes = together(notes, notes_of("what it held", sum.lacking->origin, warp));
+  }
+  report_store(
+      write, warp,
+      {fmt::format("stores {} without products of {}", gemm_->c.element(row, column), missing(set)),
+       together(notes, notes_of("its row of " + gemm_->a.name, of_m, warp), notes_of("its column of " + gemm_->b.name, of_n, warp))});
+}
+
+/// Traps at the statement that stored, which an asynchronous store has behind it.
+void Pairing::report_store(const GlobalWrite& write, const WarpState& warp, const Trap::Reason& reason) {
+  throw machine::kernel_trap(site_of(warp, write.lane, write.statement), write.address, reason, Trap::Kind::mispaired);
 }
 
 }  // namespace warpmat::checks

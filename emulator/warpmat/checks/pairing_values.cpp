@@ -69,11 +69,10 @@ std::optional<Origin> Pairing::added(const Origin& a, const Origin& b, const Com
     if (twice && !setup().why && !split(one) && !split(other)) {
       const auto [m, n] = one.element(a.row(), a.column());
       const machine::WarpState& warp = warp_of(how.event);
-      how.event.trap(
-          how.lane, std::nullopt,
-          fmt::format("two sums for {} are added, and both have k {}; the product at {} formed one, that at {} the other",
-                      one.gemm->c.element(m, n), *twice, warp.statement_name(one.statement), warp.statement_name(other.statement)),
-          Trap::Kind::mispaired);
+      how.event.trap(how.lane, std::nullopt,
+                     {fmt::format("two sums for {} are added, and both have k {}", one.gemm->c.element(m, n), *twice),
+                      {warp.note("this product formed one", one.statement), warp.note("this product formed the other", other.statement)}},
+                     Trap::Kind::mispaired);
     }
     found->second = add_sum(std::move(sum));
   }
@@ -91,13 +90,14 @@ void Pairing::check_factor(const Origin& later, const Origin& factor, const Comp
   const auto [m, n] = sums_[later.product()].element(later.row(), later.column());
   const std::string& name = setup().gemms[of_factor.first].c.name;
   const std::uint32_t at = ways()[factor.way].load;
-  const machine::WarpState& warp = warp_of(how.event);
-  how.event.trap(
-      how.lane, std::nullopt,
-      fmt::format("the sum for {} meets a value of {} of {}, not of row {} alone{}", gemm.c.element(m, n),
-                  mixed ? fmt::format("rows {} and {}", line, factor.other_line()) : fmt::format("row {}", line), name, row,
-                  at == Way::no_statement ? "" : fmt::format("; {} {}", warp.statement_name(at), mixed ? "adds them" : "computed it")),
-      Trap::Kind::mispaired);
+  std::vector<Trap::Note> notes;
+  if (at != Way::no_statement)
+    notes.push_back(warp_of(how.event).note(mixed ? "this statement adds them" : "this statement computed it", at));
+  how.event.trap(how.lane, std::nullopt,
+                 {fmt::format("the sum for {} meets a value of {} of {}, not of row {} alone", gemm.c.element(m, n),
+                              mixed ? fmt::format("rows {} and {}", line, factor.other_line()) : fmt::format("row {}", line), name, row),
+                  std::move(notes)},
+                 Trap::Kind::mispaired);
 }
 
 }  // namespace warpmat::checks

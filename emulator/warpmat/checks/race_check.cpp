@@ -51,11 +51,13 @@ void RaceCheck::report(const Event& event, int lane, std::size_t offset, bool wr
   const std::uint64_t address = setup_.program.shared_base + offset;
   const int outside = blocks_[static_cast<std::size_t>(event.rank())].races.outside();
   const std::string who = conflict.warp == outside ? "another block" : fmt::format("warp {}", conflict.warp);
-  event.trap(
-      lane, address,
-      fmt::format("race at {}: this {} and the {} of {} at {} have nothing between them that orders them", warp.describe_shared(address),
-                  writes ? "store" : "load", conflict.wrote ? "store" : "load", who, warp.statement_name(conflict.statement)),
-      Trap::Kind::unordered);
+  event.trap(lane, address,
+             {fmt::format("race at {:#x}: nothing orders this {} and the {} of {}", address, writes ? "store" : "load",
+                          conflict.wrote ? "store" : "load", who),
+              {warp.note_of_shared(address),
+               warp.note(fmt::format("{} here by {}", conflict.wrote ? "stored" : "loaded", who), conflict.statement)},
+              "a barrier between the two orders them: __syncthreads(), or the mbarrier that both use"},
+             Trap::Kind::unordered);
 }
 
 void RaceCheck::access(const machine::AccessEvent& event) {
@@ -159,8 +161,10 @@ void RaceCheck::check_mbarriers(const Synchronisation& event) {
     const machine::WarpState& warp = warp_of(at);
     const std::uint64_t address = setup_.program.shared_base + offset;
     at.trap(lane, address,
-            fmt::format("race at {}: nothing orders this {} the use of the mbarrier by warp {} at {}; a barrier between them is missing",
-                        warp.describe_shared(address), begins ? "and" : "after", conflict->warp, warp.statement_name(conflict->statement)),
+            {fmt::format("race at {:#x}: nothing orders this {} the use of the mbarrier by warp {}", address, begins ? "and" : "after",
+                         conflict->warp),
+             {warp.note_of_shared(address), warp.note(fmt::format("warp {} uses it here", conflict->warp), conflict->statement)},
+             "a barrier between them is missing: __syncthreads() after mbarrier.init"},
             Trap::Kind::unordered);
   }
 }

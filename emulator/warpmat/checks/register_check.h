@@ -13,8 +13,7 @@ class RegisterCheck : public machine::Observer {
   RegisterCheck(const Setup& setup, std::uint64_t cluster) : Observer(machine::EventKinds::none), setup_(setup), cluster_(cluster) {}
 
   void registers_differ(const machine::RegistersEvent& event) override {
-    if (setup_.reports.warnings.wants(event.statement, cluster_))
-      setup_.reports.warnings.add(event.statement, cluster_, std::string(event.problem));
+    setup_.reports.warnings.add(event.statement, cluster_, event.report);
   }
 
  private:

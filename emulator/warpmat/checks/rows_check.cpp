@@ -42,14 +42,9 @@ void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int r
   for (auto row = address.begin() + 1; row != end; ++row) {
     const auto same = std::find(address.begin(), row, *row);
     if (same == row) continue;
-    if (!setup_.reports.warnings.wants(event.event.statement(), cluster_)) return;
-    const machine::WarpState& warp = warp_of(event.event);
-    setup_.reports.warnings.add(
-        event.event.statement(), cluster_,
-        fmt::format("{}, block ({}, {}, {}), warp {}: lanes {} and {} have the address of one row, {:#x}, so matrix {} holds it twice",
-                    warp.statement_name(event.event.statement()), event.event.block().x, event.event.block().y, event.event.block().z,
-                    event.event.warp(), first + (same - address.begin()), first + (row - address.begin()), *row, first / rows));
-    return;
+    return warn(setup_.reports.warnings, event.event.statement(), event.event, cluster_, -1, *row,
+                fmt::format("lanes {} and {} have the address of one row, so matrix {} holds it twice", first + (same - address.begin()),
+                            first + (row - address.begin()), first / rows));
   }
 }
 

@@ -110,10 +110,11 @@ LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places
       const int lane = first_lane(crossing);
       const std::uint64_t address = shared_address(event, places, lane);
       const machine::WarpState& warp = warp_of(event);
-      event.trap(lane, address,
-                 fmt::format("{} bytes reach across two variables: the first is {}, the last {}", bytes, warp.describe_shared(address),
-                             warp.describe_shared(address + bytes - 1)),
-                 Trap::Kind::out_of_range);
+      event.trap(
+          lane, address,
+          {fmt::format("{} bytes reach across two variables", bytes),
+           {{fmt::format("the first is {}, the last {}", warp.describe_shared(address), warp.describe_shared(address + bytes - 1))}}},
+          Trap::Kind::out_of_range);
     }
   if (use == Use::copy) {
     begin_copies(event, places, bytes, mask, lanes);
@@ -153,14 +154,16 @@ void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places pl
     const std::uint64_t address = shared_address(event, places, lane);
     const auto copy = shadow(event).conflict(shadow(event).offset(places[static_cast<std::size_t>(lane)]), bytes, event.warp(), writes);
     if (copy.state == State::none) continue;
-    const std::string who = fmt::format("the cp.async of warp {} at {}", copy.warp, warp.statement_name(copy.statement));
+    const std::vector<Trap::Note> notes{warp.note_of_shared(address),
+                                        warp.note(fmt::format("copied here by warp {}", copy.warp), copy.statement)};
     if (copy.state == State::pending)
       event.trap(lane, address,
-                 fmt::format("{} at {}: {} has not been waited for", writes ? "store" : "load", warp.describe_shared(address), who),
+                 {fmt::format("{} the destination of a cp.async that has not been waited for", writes ? "store to" : "load from"), notes,
+                  "cp.async.wait_group comes before the access, in the warp that copied, and a barrier before other warps'"},
                  Trap::Kind::unordered);
     event.trap(lane, address,
-               fmt::format("load at {}: warp {} has waited for {}, but no barrier since then lets other warps read it",
-                           warp.describe_shared(address), copy.warp, who),
+               {fmt::format("warp {} has waited for its cp.async, but no barrier since then lets other warps read it", copy.warp), notes,
+                "__syncthreads() comes between the wait and this load"},
                Trap::Kind::unordered);
   }
 }
@@ -197,7 +200,7 @@ void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent
   if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.map != nullptr || !copy.reads || copy.reads->bytes == 0) return;
   if (!shadow(event).undefined(copy.reads->offset, copy.reads->bytes)) return;
   const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
-  const std::string reason = fmt::format("the copy reads uninitialised shared memory: {}", warp_of(event).describe_shared(address));
+  const Trap::Reason reason("the copy reads uninitialised shared memory", {warp_of(event).note_of_shared(address)});
   const bool stores = !copy.writes && !copy.reduces;  // to global memory, as a store would
   if (setup_.checks.stores || !stores) event.trap(copy.lane, address, reason);
   warn(setup_.reports.unwritten_stores, line_of(event.statement()), event, cluster_, copy.lane, address, reason);

@@ -89,7 +89,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   std::array<LaneMask, 2> lanes_without_condition(const machine::Event& event);
   void mark_computed(const machine::Event& event, LaneMask guard);
   void set(const machine::Event& event, std::size_t place, LaneMask mask, LaneMask uninitialised, const Origin& origin);
-  std::string reason_of(const machine::Event& event, code::Slot slot, const char* role);
+  Trap::Reason reason_of(const machine::Event& event, code::Slot slot, const char* role);
   void must_be_defined(const machine::Event& event, code::Slot slot, LaneMask mask, const char* role);
   void mark_results(const machine::Event& event, LaneMask mask, LaneMask uninitialised);
   void mark_exchanged(const machine::Event& event, LaneMask mask);

@@ -31,26 +31,18 @@ void TensorFenceCheck::tensor_accessed(const TensorAccess& event) {
 void TensorFenceCheck::check_lane(const TensorAccess& event) {
   const machine::WarpState& state = warp_of(event.event);
   const int lane = tensor_place(state.source_word(operation_of(event.event), 0, 0)).lane, quarter = lane / tensor_quarter;
-  if (quarter == event.event.warp() % 4 || !setup_.reports.tensor_fences.wants(wrong_lane, cluster_)) return;
-  const Dim3 block = event.event.block();
-  setup_.reports.tensor_fences.add(
-      wrong_lane, cluster_,
-      fmt::format(
-          "{}, block ({}, {}, {}), warp {}: the address has lane {}, which another warp reaches; this one takes its own lanes, from {} on "
-          "(PTX ISA 9.1 section 9.7.16.8.1)",
-          state.statement_name(event.event.statement()), block.x, block.y, block.z, event.event.warp(), lane,
-          event.event.warp() % 4 * tensor_quarter));
+  if (quarter == event.event.warp() % 4) return;
+  checks::warn(setup_.reports.tensor_fences, wrong_lane, event.event, cluster_, -1, std::nullopt,
+               {fmt::format("the address has lane {}, which another warp reaches", lane),
+                {{fmt::format("this one takes its own lanes, from {} on (PTX ISA 9.1 section 9.7.16.8.1)",
+                              event.event.warp() % 4 * tensor_quarter)}}});
 }
 
 /// Of a commit whose address is one of shared memory where it has to be generic: no other commit is told.
 void TensorFenceCheck::check_commit(const TensorAccess& event) {
-  if (!setup_.reports.tensor_fences.wants(wrong_window, cluster_)) return;
-  const Dim3 block = event.event.block();
-  setup_.reports.tensor_fences.add(
-      wrong_window, cluster_,
-      fmt::format("{}, block ({}, {}, {}), warp {}: without .shared::cluster the address is a generic one, and this is one of shared "
-                  "memory; it is taken for that (PTX ISA 9.1 section 9.7.16.12.1)",
-                  warp_of(event.event).statement_name(event.event.statement()), block.x, block.y, block.z, event.event.warp()));
+  checks::warn(setup_.reports.tensor_fences, wrong_window, event.event, cluster_, -1, std::nullopt,
+               {"without .shared::cluster the address is a generic one, and this is one of shared memory",
+                {{"it is taken for that (PTX ISA 9.1 section 9.7.16.12.1)"}}});
 }
 
 void TensorFenceCheck::check(const TensorAccess& event, const Warp& warp, const TensorRegion& region, bool writes) {
@@ -87,21 +79,16 @@ void TensorFenceCheck::warn(const TensorAccess& event, const Access& earlier, Mi
   const auto key = static_cast<std::uint32_t>(missing);
   if (!setup_.reports.tensor_fences.wants(key, cluster_)) return;
   const machine::WarpState& state = warp_of(event.event);
-  const Dim3 block = event.event.block();
-  const std::string other = state.statement_name(earlier.statement);
-  const std::string touches = fmt::format("the statement at {}, which {} the same cells of tensor memory in warp {}", other,
-                                          earlier.writes ? "writes" : "reads", earlier.warp.second);
-  const std::string problem =
-      missing == Missing::before_sync  ? fmt::format("no tcgen05.fence::before_thread_sync stands behind {}", touches)
-      : missing == Missing::after_sync ? fmt::format("no tcgen05.fence::after_thread_sync stands between this statement and {}", touches)
-      : missing == Missing::wait_of_load
-          ? fmt::format("the load at {} may still read these cells: tcgen05.wait::ld has not followed it", other)
-          : fmt::format("the store of warp {} at {} may still write these cells: tcgen05.wait::st has not followed it", earlier.warp.second,
-                        other);
-  setup_.reports.tensor_fences.add(
-      key, cluster_,
-      fmt::format("{}, block ({}, {}, {}), warp {}: {} (PTX ISA 9.1 section 9.7.16.6.4)", state.statement_name(event.event.statement()),
-                  block.x, block.y, block.z, event.event.warp(), problem));
+  constexpr const char* problems[] = {
+      "no tcgen05.fence::before_thread_sync stands behind the earlier access to the same cells of tensor memory",
+      "no tcgen05.fence::after_thread_sync stands between this statement and the earlier access to the same cells of tensor memory",
+      "a load may still read these cells: tcgen05.wait::ld has not followed it",
+      "a store may still write these cells: tcgen05.wait::st has not followed it"};
+  checks::warn(
+      setup_.reports.tensor_fences, key, event.event, cluster_, -1, std::nullopt,
+      {problems[key],
+       {state.note(fmt::format("warp {} {} them here", earlier.warp.second, earlier.writes ? "writes" : "reads"), earlier.statement),
+        {"PTX ISA 9.1 section 9.7.16.6.4"}}});
 }
 
 void TensorFenceCheck::tensor_ordered(const TensorOrder& event) {

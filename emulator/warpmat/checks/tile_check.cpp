@@ -256,10 +256,10 @@ void TileCheck::check(const machine::ProductEvent& event, const Operand& reader,
                         read.leading(), read.stride(), map.row_pitch());
   try {
     product.trap(-1, std::nullopt,
-                 fmt::format("the descriptor of operand {} reads the tile otherwise than {} wrote it: {}; {}", operand,
-                             warp_of(product).statement_name(at.statement), what, sides));
+                 {fmt::format("the descriptor of operand {} reads the tile otherwise than it was written", operand),
+                  {warp_of(product).note("written here", at.statement), {what}, {sides}}});
   } catch (const Trap& report) {
-    warnings.add(product.statement(), cluster_, report.what());
+    warnings.add(product.statement(), cluster_, report);
   }
 }
 

@@ -32,10 +32,12 @@ LaneMask SharedMemoryCheck::uninitialised_of(const Event& event, Slot slot) {
 }
 
 /// Where the uninitialised value of a slot comes from; `role` names its role in the statement.
-std::string SharedMemoryCheck::reason_of(const Event& event, Slot slot, const char* role) {
+Trap::Reason SharedMemoryCheck::reason_of(const Event& event, Slot slot, const char* role) {
   const Origin& origin = values(event).origin(place(event, slot));
-  return fmt::format("{} comes from uninitialised shared memory: address {:#x} ({}), read at {}", role, origin.address,
-                     warp_of(event).describe_shared(origin.address), warp_of(event).statement_name(origin.statement));
+  const WarpState& warp = warp_of(event);
+  return {fmt::format("{} comes from uninitialised shared memory", role),
+          {warp.note_of_shared(origin.address), warp.note("read here, before anything was stored there", origin.statement)},
+          "store all that is read, and put a barrier between other warps' stores and the read"};
 }
 
 /// Traps if a value of these lanes is uninitialised.

@@ -114,8 +114,8 @@ void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t 
       of_a ? for_each_of_a(p.frame, *p.operation, compare) : for_each_result(p.frame, *p.operation, compare);
       return uses;
     });
-    warp_of(event).trap_ahead(ahead, fmt::format("{} before wgmma.wait_group: the product at {} may still {} it", what,
-                                                 warp_of(event).statement_name(user->operation->statement), may));
+    warp_of(event).trap_ahead(ahead, {fmt::format("{} before wgmma.wait_group: a product may still {} it", what, may),
+                                      {warp_of(event).note("the product", user->operation->statement)}});
   };
   for_each_source(frame, operation, operation.sources, [&](std::size_t number) {
     if (warp.users[number] != 0) trap(number, false, "an accumulator is read", "write");
@@ -143,7 +143,9 @@ void WgmmaCheck::performs(const Event& event) {
     const Write& write = warp.writes[number];
     if (write.time > warp.fenced_at)
       event.trap(-1, std::nullopt,
-                 fmt::format("{} was written at {}, without a wgmma.fence since", what, warp_of(event).statement_name(write.statement)));
+                 {fmt::format("{} was written, without a wgmma.fence since", what),
+                  {warp_of(event).note("written here", write.statement)},
+                  "wgmma.fence comes between the two"});
   };
   const std::size_t frame = frame_of(event);
   if (group_of(warp, {&operation_of(event), frame}) == warp.groups.end())
@@ -177,8 +179,10 @@ void WgmmaCheck::product_completes(const machine::ProductEvent& event) {
   if (a_changed || b_changed)
     event.event.trap(
         -1, std::nullopt,
-        fmt::format("shared memory that operand {} of the product at {} reads has changed since that statement: it may be read until here",
-                    a_changed ? 'a' : 'b', state.statement_name(product.statement)));
+        {fmt::format("shared memory that operand {} of a product reads has changed since that statement: it may be read until here",
+                     a_changed ? 'a' : 'b'),
+         {state.note("the product", product.statement)},
+         "wgmma.wait_group comes before the change"});
   WarpRegisters& warp = registers(event.event);
   const Pending pending = warp.pending.front();
   if (const auto group = group_of(warp, pending); --group->products == 0) {

@@ -78,6 +78,7 @@ Settings read_settings() {
           .report = std::string(variable("WARPMAT_CUDA_REPORT")),
           .save = std::string(variable("WARPMAT_CUDA_SAVE")),
           .every_launch = number("WARPMAT_CUDA_EVERY_LAUNCH", 1, 1) == 1,
+          .full_names = number("WARPMAT_CUDA_FULL_NAMES", 0, 1) == 1,
           .leaks = number("WARPMAT_CUDA_LEAKS", 0, 1) == 1,
           .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1};
 }

@@ -35,6 +35,7 @@ struct Settings {
   std::string report;        ///< WARPMAT_CUDA_REPORT: the record of the launches, a file, or a folder for launches.jsonl; empty: none
   std::string save;          ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
   bool every_launch = true;  ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
+  bool full_names = false;   ///< WARPMAT_CUDA_FULL_NAMES, 1: reports name kernels with their types and parameters
   bool leaks = false;        ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
   bool profile = false;      ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
 };

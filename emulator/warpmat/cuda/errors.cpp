@@ -70,9 +70,12 @@ Error& last_error() {
   return last;
 }
 
+void say_as_is(const std::string& lines) {
+  std::fwrite(lines.data(), 1, lines.size(), stderr);
+}
+
 void say(const std::string& text) {
-  const std::string line = "warpmat: " + text + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  say_as_is("warpmat: " + text + "\n");
 }
 
 void say_once(const std::string& text) {
@@ -80,8 +83,12 @@ void say_once(const std::string& text) {
 }
 
 void say_once(const std::string& text, const std::string& key) {
+  say_once_as_is("warpmat: " + text + "\n", key);
+}
+
+void say_once_as_is(const std::string& lines, const std::string& key) {
   const std::lock_guard lock(mutex());
-  if (lasting<Said>().keys.insert(key).second) say(text);
+  if (lasting<Said>().keys.insert(key).second) say_as_is(lines);
 }
 
 WARPMAT_CUDA_API const char* cudaGetErrorName(int code) {

@@ -39,5 +39,8 @@ void say(const std::string& text);
 /// The same, each text once in a process; or the first one of each key.
 void say_once(const std::string& text);
 void say_once(const std::string& text, const std::string& key);
+/// The same of whole lines.
+void say_as_is(const std::string& lines);
+void say_once_as_is(const std::string& lines, const std::string& key);
 
 }  // namespace warpmat::cuda

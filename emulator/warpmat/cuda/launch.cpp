@@ -23,6 +23,7 @@
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/resolve.h>
+#include <warpmat/report/report.h>
 #include <warpmat/tables/hardware.h>
 
 namespace warpmat::cuda {
@@ -124,13 +125,25 @@ Error code_of(const Trap& trap) {
   return cudaErrorLaunchFailure;
 }
 
+/// What a kernel reports, as compilers print it.
+std::string text_of(const Context& context, const Kernel& kernel, const Report& report) {
+  ReportStyle style = style_of_terminal();
+  style.full_names = context.settings.full_names;
+  style.ptx = *program_of(kernel).module->text;
+  return report_text(report, style);
+}
+
 /// The kernel and the line of a warning, in the source where that is known. Its block, lane and address may be others in each launch.
-std::string line_of(const Function& function, const std::string& warning) {
-  const std::size_t begin = warning.find(", line "), end = warning.find(": ", begin), address = warning.find(", address ", begin);
-  if (begin == std::string::npos || end == std::string::npos) return warning;
-  const std::size_t source = warning.find("), ", begin);
-  const std::size_t first = source < end ? source : begin;
-  return function.name + warning.substr(first, std::min(end, address) - first) + warning.substr(end, 20);
+std::string key_of(const Report& warning) {
+  const std::string place = warning.at.source.empty() ? std::to_string(warning.at.line) : warning.at.source;
+  return fmt::format("{}, {}: {}", warning.kernel, place, warning.text);
+}
+
+/// Says of each warning of a launch what no launch before has said.
+void say_warnings(const Context& context, const Kernel& kernel, const LaunchResult& result) {
+  std::vector<Report> warnings;
+  for (const Trap& warning : result.warned) warnings.push_back(report_of(warning, Report::Level::warning));
+  for (const Report& warning : without_repetitions(std::move(warnings))) say_once_as_is(text_of(context, kernel, warning), key_of(warning));
 }
 
 /// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context. Returns the launches that
@@ -167,13 +180,13 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
   }
   if (record.fault != cudaSuccess) {
     context.set_fault(record.fault);
-    say(record.trap);
+    record.error ? say_as_is(text_of(context, kernel, report_of(*record.error))) : say(record.trap);
   }
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (profiler) record.profile = profiler->result();
   std::fwrite(record.result.printed.data(), 1, record.result.printed.size(), stdout);
   if (!record.result.printed.empty()) std::fflush(stdout);
-  for (const std::string& warning : record.result.warnings) say_once("warning: " + warning, line_of(function, warning));
+  say_warnings(context, kernel, record.result);
   record_launch(context, function, record);
   return std::move(children.made);
 }

@@ -14,6 +14,7 @@
 #include <warpmat/assembler/decisions_file.h>
 #include <warpmat/cuda/file_limit.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/report/report_json.h>
 #include <warpmat/warp/trap_kind.h>
 
 namespace warpmat::cuda {
@@ -106,9 +107,16 @@ void record_begin(Context& context, const Function& function) {
 
 namespace {
 
+nlohmann::ordered_json reports_json(const std::vector<Trap>& warnings) {
+  nlohmann::ordered_json reports = nlohmann::ordered_json::array();
+  for (const Trap& warning : warnings) reports.push_back(report_json(report_of(warning, Report::Level::warning)));
+  return reports;
+}
+
 nlohmann::ordered_json error_json(const LaunchRecord& record) {
   nlohmann::ordered_json json{{"name", error_name(record.fault)}, {"text", record.trap}};
   if (!record.error) return json;
+  json["report"] = report_json(report_of(*record.error));
   const Trap::Site& site = record.error->site;
   json["kind"] = name(record.error->kind);
   json["reason"] = record.error->reason;
@@ -142,6 +150,7 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
                                  {"shared_bytes", record.config->shared_bytes},
                                  {"operations", record.result.operations},
                                  {"warnings", record.result.warnings},
+                                 {"reports", reports_json(record.result.warned)},
                                  {"absent_lanes", record.result.absent_lanes}};
   if (record.fault != cudaSuccess) json["error"] = error_json(record);
   if (record.profile) json["profile"] = profile_json(*record.profile);

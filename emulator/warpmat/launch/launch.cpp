@@ -278,14 +278,13 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
     result = machine::run_grid(state);
   } catch (const Trap& trap) {
     if (trap.kind != Trap::Kind::mispaired) throw;
-    std::string reason = trap.reason;  // what was warned of before is often the cause
-    for (const std::string& warning : reports.warnings.texts()) reason += "\nwarned of before: " + warning;
+    Trap::Reason reason = trap.parts;  // what was warned of before is often the cause
+    for (const Trap& warning : reports.warnings.all()) reason.notes.push_back(checks::note_of(warning));
     throw trap.because(reason);
   }
-  result.warnings = reports.warnings.texts();
-  for (const checks::Warnings* const more : {&reports.tensor_fences, &reports.unwritten_stores})
-    for (std::string& warning : more->texts()) result.warnings.push_back(std::move(warning));
-  result.absent_lanes = reports.absent_lanes.texts();
+  for (const checks::Warnings* const some : {&reports.warnings, &reports.tensor_fences, &reports.unwritten_stores})
+    for (const Trap& warning : some->all()) checks::add_warning(result, warning);
+  result.absent_lanes = reports.absent_lanes.all();
   checks::finish(setup, result);
   return result;
 }

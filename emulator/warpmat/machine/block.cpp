@@ -193,14 +193,15 @@ void Block::check_tensor_memory() const {
 }
 
 Trap::Site Block::site_of(int warp, std::uint32_t statement) const {
-  const syntax::Statement& s = *launch_.program.statements[statement];
+  Trap::Place place = place_of(launch_.program, statement);
   return {.kernel = std::string(launch_.program.entry),
           .block = index_,
           .warp = warp,
           .lane = -1,
-          .line = s.location.line,
-          .statement = s.opcode,
-          .source = syntax::source_text(*launch_.program.module, s)};
+          .line = place.line,
+          .statement = std::move(place.statement),
+          .source = std::move(place.source),
+          .source_lines = std::move(place.source_lines)};
 }
 
 bool Block::all_wait() const {

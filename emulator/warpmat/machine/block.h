@@ -66,8 +66,10 @@ class Block {
   void borrow(std::span<std::uint8_t> shared) { shared_ = shared; }
   /// All initialised mbarriers, by their offsets.
   std::map<std::uint32_t, MbarrierHistory>& mbarriers() { return mbarriers_; }
-  /// "mbarrier 'full'[1] at 0x408: its phase of parity 0 misses 1 of 1 arrivals and 512 bytes that never arrive; ...", with its history.
+  /// "mbarrier 'full'[1] at 0x408: its phase of parity 0 misses 1 of 1 arrivals and 512 bytes that never arrive; 2 phases ended before".
   std::string describe_mbarrier(std::uint32_t offset);
+  /// Who has arrived in the mbarrier's phase, or changed it, a note for each statement and warp.
+  std::vector<Trap::Note> mbarrier_changes(std::uint32_t offset) const;
   std::string& printed() { return printed_; }
   std::uint64_t operations() const;
   /// The operations of the block so far, without those of the warp that runs, and by how much clocks have leapt.
@@ -75,10 +77,10 @@ class Block {
 
   std::uint64_t progress() const { return cluster_.progress(); }
   void make_progress() { cluster_.make_progress(); }
-  /// Throws a Trap that lists where the warps wait. `others` describes what other blocks of the cluster wait for.
-  [[noreturn]] void report_deadlock(const std::string& others);
-  /// Warps that wait alike have one line: "\n  warps 4 to 11, all lanes, at line 12 (bar.sync 1): ...".
-  std::string describe_waiting();
+  /// Throws a Trap that lists where the warps wait. `others`: where those of other blocks of the cluster do.
+  [[noreturn]] void report_deadlock(std::vector<Trap::Note> others);
+  /// Warps that wait alike have one note: "warps 4 to 11 wait here: ...", with what has come to their mbarrier in the notes that follow.
+  std::vector<Trap::Note> describe_waiting();
   bool polls() const;
   /// WarpState::only_polls() and only_waits() of all warps.
   bool only_polls() const;
@@ -108,6 +110,8 @@ class Block {
   TensorCore& tensor_core() { return *tensor_core_; }
   /// The shared state of warps 4 `index` to 4 `index` + 3.
   WarpgroupIssues& warpgroup(int index) { return warpgroups_[static_cast<std::size_t>(index)]; }
+  /// A statement of one of its warps, for errors.
+  Trap::Site site_of(int warp, std::uint32_t statement) const;
 
  private:
   bool all_wait() const;
@@ -117,7 +121,6 @@ class Block {
   void begin_slice();
   void check_warpgroups() const;
   void check_tensor_memory() const;
-  Trap::Site site_of(int warp, std::uint32_t statement) const;
   void end();
 
   Cluster& cluster_;

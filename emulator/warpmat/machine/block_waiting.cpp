@@ -3,18 +3,21 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/kernel_trap.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/text.h>
 
 namespace warpmat::machine {
 namespace {
 
-constexpr std::size_t most_lines = 12;
+constexpr std::size_t most_places = 12;
 
 /// "warp 3", "warps 0 to 3", "warps 0, 2 and 5 to 7".
 std::string warps_text(std::uint64_t warps) {
@@ -30,40 +33,47 @@ std::string warps_text(std::uint64_t warps) {
 }
 
 /// Warps whose lanes wait at the same place for the same thing.
-struct Waiting {
-  LaneMask lanes;
-  std::string what;
+struct Alike {
+  WarpState::Waiting waiting;
   std::uint64_t warps;  ///< a bit each
 };
 
+std::string lanes_text(LaneMask lanes) {
+  return lanes == all_lanes ? "" : fmt::format(", lanes {:#010x},", lanes);
+}
+
 }  // namespace
 
-std::string Block::describe_waiting() {
-  std::vector<Waiting> all;
+std::vector<Trap::Note> Block::describe_waiting() {
+  std::vector<Alike> all;
   for (const auto& warp : warps_) {
     if (warp->finished()) continue;
     warp->go_back_to_polls();
-    for (auto& [lanes, what] : warp->describe_waiting()) {
-      const LaneMask mask = lanes;
-      const std::string& text = what;
-      const auto same = std::ranges::find_if(all, [&](const Waiting& w) { return w.lanes == mask && w.what == text; });
+    for (WarpState::Waiting& found : warp->describe_waiting()) {
+      const auto same = std::ranges::find_if(all, [&](const Alike& other) {
+        return other.waiting.lanes == found.lanes && other.waiting.statement == found.statement && other.waiting.what == found.what;
+      });
       const std::uint64_t bit = std::uint64_t{1} << warp->index();
       if (same == all.end())
-        all.push_back({mask, text, bit});
+        all.push_back({std::move(found), bit});
       else
         same->warps |= bit;
     }
   }
-  std::string text;
-  for (std::size_t i = 0; i < std::min(all.size(), most_lines); ++i)
-    text += fmt::format("\n  {}, {}, {}", warps_text(all[i].warps),
-                        all[i].lanes == all_lanes ? "all lanes" : fmt::format("lanes {:#010x}", all[i].lanes), all[i].what);
-  if (all.size() > most_lines) text += fmt::format("\n  and {} places more", all.size() - most_lines);
-  return text;
+  std::vector<Trap::Note> notes;
+  for (Alike& each : all | std::views::take(most_places)) {
+    WarpState::Waiting& waiting = each.waiting;
+    notes.push_back({fmt::format("{}{} wait{} here{}", warps_text(each.warps), lanes_text(waiting.lanes),
+                                 std::has_single_bit(each.warps) ? "s" : "", waiting.what),
+                     place_of(launch_.program, waiting.statement)});
+    std::ranges::move(waiting.changes, std::back_inserter(notes));
+  }
+  if (all.size() > most_places) notes.push_back({fmt::format("and {} places more", all.size() - most_places)});
+  return notes;
 }
 
 /// Names the statement of a warp that polls, if there is one: that warp shows what is missing.
-void Block::report_deadlock(const std::string& others) {
+void Block::report_deadlock(std::vector<Trap::Note> others) {
   const WarpState* first = nullptr;
   for (const auto& warp : warps_) {
     if (warp->finished()) continue;
@@ -73,9 +83,11 @@ void Block::report_deadlock(const std::string& others) {
   if (!first->polls())
     for (const auto& warp : warps_)
       if (!warp->finished()) warp->check_gathering();
-  const std::string text = describe_waiting();
+  std::vector<Trap::Note> notes = describe_waiting();
+  std::ranges::move(others, std::back_inserter(notes));
   first->trap(-1, std::nullopt,
-              fmt::format("deadlock: no warp of the {} can continue:{}{}", cluster_.size() == 1 ? "block" : "cluster", text, others),
+              {fmt::format("deadlock: no warp of the {} can continue", cluster_.size() == 1 ? "block" : "cluster"), std::move(notes),
+               "compare what each barrier expects with the warps that reach it"},
               Trap::Kind::deadlock);
 }
 
@@ -95,13 +107,21 @@ std::string Block::describe_mbarrier(std::uint32_t offset) {
     text += "; no phase has ended";
   else
     text += fmt::format("; {} phase{} ended before", history.phases(), history.phases() == 1 ? "" : "s");
-  if (history.last_changes().empty()) return text + ", and nothing has come since";
-  std::vector<std::string> changes;
+  if (history.last_changes().empty()) text += ", and nothing has come since";
+  return text;
+}
+
+std::vector<Trap::Note> Block::mbarrier_changes(std::uint32_t offset) const {
+  const auto found = mbarriers_.find(offset);
+  if (found == mbarriers_.end()) return {};
+  const MbarrierHistory& history = found->second;
+  std::vector<Trap::Note> notes;
+  if (history.earlier_changes() != 0) notes.push_back({fmt::format("in this phase came {} changes, then", history.earlier_changes())});
   for (const MbarrierHistory::Change& change : history.last_changes())
-    changes.push_back(fmt::format("warp {} at {}{}", change.warp, warps_.front()->statement_name(change.statement),
-                                  change.times == 1 ? "" : fmt::format(", {} times", change.times)));
-  const std::string earlier = history.earlier_changes() == 0 ? "" : fmt::format("{} changes, then ", history.earlier_changes());
-  return text + fmt::format("; in this one: {}{}", earlier, joined(changes, ", "));
+    notes.push_back(
+        {fmt::format("in this phase warp {} came here{}", change.warp, change.times == 1 ? "" : fmt::format(", {} times", change.times)),
+         place_of(launch_.program, change.statement)});
+  return notes;
 }
 
 /// "mbarrier 'full'", "mbarrier 'full'[1]" of an array of mbarriers, "mbarrier 3 of 8 in 'ring'" of a variable that has other things, too.

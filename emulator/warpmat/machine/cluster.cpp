@@ -1,6 +1,7 @@
 #include <warpmat/machine/cluster.h>
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,27 +127,33 @@ void Cluster::check_barrier() {
 }
 
 void Cluster::report_deadlock() {
-  std::string others;
   Block* first = nullptr;
   for (const auto& block : blocks_) {
     if (block->finished()) continue;
     if (first == nullptr || (!first->polls() && block->polls())) first = block.get();
   }
-  std::vector<std::pair<std::string, std::string>> alike;  // where blocks wait, and which these are
+  struct Alike {
+    std::vector<Trap::Note> notes;
+    std::string text, blocks;
+  };
+  std::vector<Alike> alike;  // where blocks wait, and which these are
   for (const auto& block : blocks_) {
     if (block->finished() || block.get() == first) continue;
     const std::string name = fmt::format("({}, {}, {})", block->index().x, block->index().y, block->index().z);
-    const std::string text = block->describe_waiting();
-    const auto same = std::ranges::find(alike, text, &std::pair<std::string, std::string>::first);
+    std::vector<Trap::Note> notes = block->describe_waiting();
+    const std::string text = Trap::Reason("", notes).text();
+    const auto same = std::ranges::find(alike, text, &Alike::text);
     if (same == alike.end())
-      alike.emplace_back(text, name);
+      alike.push_back({std::move(notes), text, name});
     else
-      same->second += ", " + name;
+      same->blocks += ", " + name;
   }
   constexpr std::size_t most = 4;
-  for (std::size_t i = 0; i < std::min(alike.size(), most); ++i) others += fmt::format("\n block {}:{}", alike[i].second, alike[i].first);
-  if (alike.size() > most) others += fmt::format("\n and {} blocks more", alike.size() - most);
-  first->report_deadlock(others);
+  std::vector<Trap::Note> others;
+  for (Alike& each : alike | std::views::take(most))
+    for (Trap::Note& note : each.notes) others.push_back({fmt::format("block {}: {}", each.blocks, note.text), std::move(note.at)});
+  if (alike.size() > most) others.push_back({fmt::format("and {} blocks more", alike.size() - most)});
+  first->report_deadlock(std::move(others));
 }
 
 }  // namespace warpmat::machine

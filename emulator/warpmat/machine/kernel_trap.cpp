@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/syntax/source_text.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::machine {
@@ -20,10 +22,33 @@ std::string describe(const Trap::Site& site, std::optional<std::uint64_t> addres
   return text + ": " + reason;
 }
 
+std::vector<Trap::SourceLine> source_lines(const syntax::Module& module, int place) {
+  std::vector<Trap::SourceLine> lines;
+  while (place >= 0) {  // inlined_at is a line before: no circles
+    const syntax::SourceLine& line = module.source_lines[static_cast<std::size_t>(place)];
+    const auto file = module.files.find(line.file);
+    const auto function = module.debug_names.find(line.function);
+    lines.push_back({.file = file == module.files.end() ? "?" : std::string(file->second),
+                     .line = line.line,
+                     .column = line.column,
+                     .function = function == module.debug_names.end() ? "" : readable_name(function->second)});
+    place = line.inlined_at;
+  }
+  return lines;
+}
+
 }  // namespace
 
-Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind) {
-  const std::string text = describe(site, address, reason);
+Trap::Place place_of(const code::Program& program, std::uint32_t statement) {
+  const syntax::Statement& s = *program.statements[statement];
+  return {.line = s.location.line,
+          .statement = s.opcode,
+          .source_lines = source_lines(*program.module, s.source_line),
+          .source = syntax::source_text(*program.module, s)};
+}
+
+Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind) {
+  const std::string text = describe(site, address, reason.text());
   return {kind, std::move(site), address, reason, text};
 }
 

@@ -6,9 +6,16 @@
 
 #include <warpmat/warp.h>
 
+namespace warpmat::code {
+struct Program;
+}
+
 namespace warpmat::machine {
 
 /// The error of a kernel at `site`, with a message that names it.
-Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind = Trap::Kind::misuse);
+Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind = Trap::Kind::misuse);
+
+/// A statement of the program, as errors name it.
+Trap::Place place_of(const code::Program& program, std::uint32_t statement);
 
 }  // namespace warpmat::machine

@@ -43,7 +43,7 @@ std::uint32_t Event::statement() const {
   return operation_->statement;
 }
 
-void Event::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind) const {
+void Event::trap(int lane, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind) const {
   warp_->trap(lane, address, reason, kind);
 }
 

@@ -69,9 +69,12 @@ std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t ad
   }
   if (const auto found = find_range(launch_.memory, address, bytes)) return *found;
   trap(lane, address,
-       fmt::format("{} of {} bytes {} {} memory {}: {}", what, bytes, writes ? "to" : "from", name(space),
-                   find_range(launch_.memory, address, 1) ? "across the end of a buffer" : "outside of any buffer",
-                   describe_range(launch_.memory, address, bytes)),
+       {fmt::format("{} of {} bytes {} {} memory {}", what, bytes, writes ? "to" : "from", name(space),
+                    find_range(launch_.memory, address, 1) ? "across the end of a buffer" : "outside of any buffer"),
+        {{fmt::format("address {:#x}: {}", address, describe_range(launch_.memory, address, bytes))}},
+        find_range(launch_.memory, address - 1, 1) && !find_range(launch_.memory, address, 1)
+            ? "this is the first byte behind the buffer: a bound may be one too large, as with <= for <"
+            : ""},
        Trap::Kind::out_of_range);
 }
 

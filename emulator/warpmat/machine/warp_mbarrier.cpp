@@ -1,6 +1,8 @@
 // mbarriers: arrivals, bytes of copies, waits (PTX ISA 9.1 section 9.7.13.15).
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -101,6 +103,13 @@ bool mbarrier_done(WarpState& warp, const Operation& operation, std::uint64_t ph
   return done;
 }
 
+[[noreturn]] void report_mbarrier(WarpState& warp, int lane, const SharedPlace& place, const std::string& problem) {
+  Block& owner = warp.block().cluster().block(place.rank);
+  std::vector<Trap::Note> notes{{owner.describe_mbarrier(place.offset)}};
+  std::ranges::move(owner.mbarrier_changes(place.offset), std::back_inserter(notes));
+  warp.trap(lane, warp.program().shared_base + place.offset, {problem, std::move(notes)});
+}
+
 void change_mbarrier(WarpState& warp, const Operation& operation, const Mbarrier& what, int lane, const SharedPlace& place) {
   Block& owner = warp.block().cluster().block(place.rank);
   std::uint8_t* const host = host_of(warp, place);
@@ -139,8 +148,7 @@ void change_mbarrier(WarpState& warp, const Operation& operation, const Mbarrier
       break;
     default: break;
   }
-  if (problem)
-    warp.trap(lane, warp.program().shared_base + place.offset, fmt::format("{}: {}", *problem, owner.describe_mbarrier(place.offset)));
+  if (problem) report_mbarrier(warp, lane, place, *problem);
   const std::uint64_t after = word.bits();
   std::memcpy(host, &after, 8);
   owner.mbarriers()[place.offset].add(warp.index(), operation.statement, word.phase() != MbarrierWord(before).phase());
@@ -252,8 +260,7 @@ void arrive_at_mbarrier(WarpState& warp, const SharedPlace& place, int lane, std
   std::memcpy(&bits, host_of(warp, place), 8);
   MbarrierWord word(bits);
   Block& owner = warp.block().cluster().block(place.rank);
-  if (const auto problem = word.arrive(1))
-    warp.trap(lane, warp.program().shared_base + place.offset, fmt::format("{}: {}", *problem, owner.describe_mbarrier(place.offset)));
+  if (const auto problem = word.arrive(1)) report_mbarrier(warp, lane, place, *problem);
   const bool completes = word.phase() != MbarrierWord(bits).phase();
   bits = word.bits();
   std::memcpy(host_of(warp, place), &bits, 8);

@@ -39,25 +39,33 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
   return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, name, bytes);
 }
 
+Trap::Note WarpState::note_of_shared(std::uint64_t address) const {
+  return {fmt::format("address {:#x} is {}", address, describe_shared(address))};
+}
+
 void check_waiting(const WarpState& warp, int lane, std::size_t waiting, const char* what) {
   constexpr std::size_t most = 16384;  // 16 bytes each are more than the shared memory of a block
   if (waiting >= most)
     warp.trap(lane, std::nullopt, fmt::format("{} {} wait, and no statement waits for them", most, what), Trap::Kind::limit);
 }
 
-void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
+Trap::Note WarpState::note(std::string text, std::uint32_t statement) const {
+  return {std::move(text), place_of(program_, statement)};
+}
+
+void WarpState::trap(int lane, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind,
                      std::optional<OperandName> operand) const {
   trap_at(0, lane, address, reason, kind, operand);
 }
 
-void WarpState::trap_ahead(std::uint32_t ahead, const std::string& reason) const {
+void WarpState::trap_ahead(std::uint32_t ahead, const Trap::Reason& reason) const {
   trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse, std::nullopt);
 }
 
 /// Of a list it knows no place but the operand and the lane.
-void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
+void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind,
                         std::optional<OperandName> operand) const {
-  if (program_.is_list) throw Trap(kind, operand, lane, address, reason);
+  if (program_.is_list) throw Trap(kind, operand, lane, address, reason.text());
   Trap::Site site{.kernel = std::string(program_.entry),
                   .block = block_.index(),
                   .warp = index_,
@@ -65,14 +73,16 @@ void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64
                   .line = 0,
                   .statement = {},
                   .source = {},
-                  .operand = operand};
+                  .operand = operand,
+                  .source_lines = {}};
   if (!splits_.empty()) {
     const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc) + ahead];
-    const syntax::Statement& statement = *program_.statements[operation.statement];
-    site.line = statement.location.line;
-    site.statement = statement.opcode;
-    site.source = syntax::source_text(*program_.module, statement);
+    Trap::Place place = place_of(program_, operation.statement);
+    site.line = place.line;
+    site.statement = std::move(place.statement);
+    site.source = std::move(place.source);
+    site.source_lines = std::move(place.source_lines);
   }
   throw kernel_trap(std::move(site), address, reason, kind);
 }

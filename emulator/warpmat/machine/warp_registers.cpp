@@ -44,26 +44,17 @@ void check_max_registers(WarpState& warp) {
           fmt::format("the warps of a warpgroup part at setmaxnreg: warp {} ends with {} registers a thread, warp {} with {}",
                       first->index(), first_limit.count, each->index(), limit.count);
       if (!first_limit.set_at || !limit.set_at) warp.trap(-1, std::nullopt, problem);
-      const Dim3 block = warp.block().index();
-      const std::string report = fmt::format("{}, block ({}, {}, {}): {} (PTX ISA 9.1 section 9.7.20.5)",
-                                             warp.statement_name(*limit.set_at), block.x, block.y, block.z, problem);
-      warp.observers().tell_all(&Observer::registers_differ, RegistersEvent{*limit.set_at, report});
+      const Trap report =
+          kernel_trap(warp.block().site_of(each->index(), *limit.set_at), std::nullopt, {problem, {{"PTX ISA 9.1 section 9.7.20.5"}}});
+      warp.observers().tell_all(&Observer::registers_differ, RegistersEvent{*limit.set_at, report.what(), report});
     }
     all += limit.count * warp_size;
   }
   const std::int64_t pool = at_entry * warp_size * static_cast<std::int64_t>(warp.block().warps().size());
   const std::optional<std::uint32_t> raised_at = warp.register_limit().raised_at;
   if (!raised_at || all <= pool) return;
-  const syntax::Statement& statement = *warp.program().statements[*raised_at];
   throw kernel_trap(
-      {.kernel = std::string(warp.program().entry),
-       .block = warp.block().index(),
-       .warp = warp.index(),
-       .lane = -1,
-       .line = statement.location.line,
-       .statement = statement.opcode,
-       .source = {}},
-      std::nullopt,
+      warp.block().site_of(warp.index(), *raised_at), std::nullopt,
       fmt::format("it would wait for ever: the block's warps ask for {} registers, and the block is launched with {} ({} a thread)", all,
                   pool, at_entry),
       Trap::Kind::deadlock);

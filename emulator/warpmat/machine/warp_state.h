@@ -169,8 +169,15 @@ class WarpState {
   bool polls() const;
   /// For reports: resets every polling lane to its access.
   void go_back_to_polls();
-  /// For reports of a deadlock: the lanes of each split, and "at line 12 (bar.sync): ...", where and why they wait.
-  std::vector<std::pair<LaneMask, std::string>> describe_waiting() const;
+  /// Lanes that wait: where and for what, and what has come to the mbarrier that they wait at.
+  struct Waiting {
+    LaneMask lanes;
+    std::uint32_t statement;
+    std::string what;
+    std::vector<Trap::Note> changes;
+  };
+  /// For reports of a deadlock: each split.
+  std::vector<Waiting> describe_waiting() const;
   /// Throws Trap if lanes wait for lanes of the warp that never arrive.
   void check_gathering();
 
@@ -179,12 +186,16 @@ class WarpState {
   const code::Operation& operation() const { return program_.operations[static_cast<std::size_t>(split().pc)]; }
   /// "line 12 (st.shared.u32)"
   std::string statement_name(std::uint32_t statement) const;
+  /// What a statement of the kernel did, for the notes of an error.
+  Trap::Note note(std::string text, std::uint32_t statement) const;
   /// "16 bytes into 'tile', a shared variable of 4096 bytes at 0x400": the variable nearest before the address.
   std::string describe_shared(std::uint64_t address) const;
-  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind = Trap::Kind::misuse,
+  /// The same as a note: "address 0x410 is 16 bytes into 'tile', ...".
+  Trap::Note note_of_shared(std::uint64_t address) const;
+  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind = Trap::Kind::misuse,
                          std::optional<OperandName> operand = {}) const;
   /// The same at the operation that comes `ahead` operations behind that of the split, which only computes, as do those before it.
-  [[noreturn]] void trap_ahead(std::uint32_t ahead, const std::string& reason) const;
+  [[noreturn]] void trap_ahead(std::uint32_t ahead, const Trap::Reason& reason) const;
 
   // What observers read, besides the above.
   const Block& block() const { return block_; }
@@ -349,8 +360,8 @@ class WarpState {
   void count_once() { operations_ -= std::exchange(split().resumes, false); }
 
  private:
-  [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
-                            std::optional<OperandName> operand) const;
+  [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const Trap::Reason& reason,
+                            Trap::Kind kind, std::optional<OperandName> operand) const;
 
   // Scheduling: warp_control.cpp, warp_splits.cpp, warp_waiting.cpp
   bool choose_split();

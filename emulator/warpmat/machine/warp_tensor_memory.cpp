@@ -55,10 +55,10 @@ std::optional<int> meet_pair(WarpState& warp, const PairRequest& request) {
   TensorCore& peer = warp.block().cluster().block(warp.block().rank() ^ 1).tensor_core();
   if (!peer.request || peer.granted) return std::nullopt;
   if (peer.request->allocates != request.allocates || peer.request->count != request.count || peer.request->first != request.first)
-    warp.trap(
-        0, std::nullopt,
-        fmt::format("the other block of the pair {} {} columns at {}; both blocks must do the same",
-                    peer.request->allocates ? "allocates" : "frees", peer.request->count, warp.statement_name(peer.request->statement)));
+    warp.trap(0, std::nullopt,
+              {fmt::format("the other block of the pair {} {} columns, and both blocks must do the same",
+                           peer.request->allocates ? "allocates" : "frees", peer.request->count),
+               {warp.note("the other block's statement", peer.request->statement)}});
   const std::optional<int> first = request.allocates ? core.find_free(request.count, &peer) : std::optional(request.first);
   if (!first) return std::nullopt;
   peer.granted = first;
@@ -109,10 +109,10 @@ void must_be_idle(WarpState& warp, const TensorRegion& region, bool writes) {
       if (rank != warp.block().rank() && work.group == 1) continue;
       const bool written = std::ranges::any_of(work.writes, overlaps);
       if (written || (writes && std::ranges::any_of(work.reads, overlaps)))
-        warp.trap(
-            -1, std::nullopt,
-            fmt::format("the {} at {} may still {} these columns: no thread has waited for the mbarrier of a tcgen05.commit behind it",
-                        work.noun(), warp.statement_name(work.statement), written ? "write" : "read"));
+        warp.trap(-1, std::nullopt,
+                  {fmt::format("the {} may still {} these columns: no thread has waited for the mbarrier of a tcgen05.commit behind it",
+                               work.noun(), written ? "write" : "read"),
+                   {warp.note(fmt::format("the {}", work.noun()), work.statement)}});
     }
   }
   must_be_stored(warp, region, warp.block());
@@ -254,8 +254,9 @@ void must_be_stored(WarpState& warp, const TensorRegion& region, Block& block) {
   for (const PendingStore& store : block.tensor_core().stores)
     if (std::ranges::any_of(store.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
       warp.trap(-1, std::nullopt,
-                fmt::format("the store of warp {}{} at {} may still be under way: tcgen05.wait::st has not followed it", store.warp,
-                            &block == &warp.block() ? "" : " of the other block", warp.statement_name(store.statement)));
+                {fmt::format("the store of warp {}{} may still be under way: tcgen05.wait::st has not followed it", store.warp,
+                             &block == &warp.block() ? "" : " of the other block"),
+                 {warp.note("the store", store.statement)}});
 }
 
 /// Traps unless `columns` from `at` on are allocated in `block`.

@@ -121,11 +121,10 @@ void must_be_unchanged(WarpState& warp, const PendingTensorWork& work) {
   const SharedOperands now = operands_now(warp, work);
   if (now == work.shared) return;
   const char* const operand = work.kind == Kind::copy ? "" : now.a == work.shared.a ? "operand b of " : "operand a of ";
-  warp.trap(
-      work.lane, std::nullopt,
-      fmt::format("memory that {}the {} at {} reads has changed since that statement: it may be read until a thread has waited for the "
-                  "mbarrier of a tcgen05.commit behind it",
-                  operand, work.noun(), warp.statement_name(work.statement)));
+  warp.trap(work.lane, std::nullopt,
+            {fmt::format("memory that {}the {} reads has changed since that statement", operand, work.noun()),
+             {warp.note(fmt::format("the {}", work.noun()), work.statement)},
+             "it may be read until a thread has waited for the mbarrier of a tcgen05.commit behind it"});
 }
 
 /// By the warp that issued it.
@@ -140,7 +139,7 @@ void perform_tensor_work(WarpState& warp, const PendingTensorWork& work) {
   try {
     for (std::size_t i = 0; i < blocks.size(); ++i) perform(work, i, blocks[i]->tensor_core().memory, warp.launch().options.execution);
   } catch (const Trap& error) {
-    warp.trap(work.lane, error.address, fmt::format("{}, of the {} at {}", error.reason, work.noun(), warp.statement_name(work.statement)));
+    warp.trap(work.lane, error.address, {error.reason, {warp.note(fmt::format("the {}", work.noun()), work.statement)}});
   }
 }
 

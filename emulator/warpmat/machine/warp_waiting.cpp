@@ -238,14 +238,18 @@ void WarpState::go_back_to_polls() {
     if (s.state == Split::State::ready && s.polls_at >= 0) s.pc = s.polls_at;
 }
 
-std::vector<std::pair<LaneMask, std::string>> WarpState::describe_waiting() const {
-  std::vector<std::pair<LaneMask, std::string>> all;
+std::vector<WarpState::Waiting> WarpState::describe_waiting() const {
+  std::vector<Waiting> all;
   for (const Split& s : splits_) {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
-    std::string text = "at " + statement_name(operation.statement);
-    if (operation.semantics == Semantics::mbarrier && waits_for_)
-      text += fmt::format(": {}{}", block_.cluster().block(waits_for_->rank).describe_mbarrier(waits_for_->offset),
+    std::string text;
+    std::vector<Trap::Note> changes;
+    if (operation.semantics == Semantics::mbarrier && waits_for_) {
+      Block& owner = block_.cluster().block(waits_for_->rank);
+      text += fmt::format(": {}{}", owner.describe_mbarrier(waits_for_->offset),
                           waits_for_->rank == block_.rank() ? "" : fmt::format(", of block {} of the cluster", waits_for_->rank));
+      changes = owner.mbarrier_changes(waits_for_->offset);
+    }
     if (operation.semantics == Semantics::tensor_memory && block_.has_tensor_core())
       text += fmt::format(": tensor memory has {} free columns; {}", block_.tensor_core().free_columns(),
                           block_.tensor_core().describe_allocations());
@@ -255,7 +259,7 @@ std::vector<std::pair<LaneMask, std::string>> WarpState::describe_waiting() cons
       text += expected != 0 ? fmt::format(": barrier {} has {} of {} threads", s.barrier, state.arrived, expected)
                             : fmt::format(": barrier {} has {} threads, and needs all that have not exited", s.barrier, state.arrived);
     }
-    all.emplace_back(s.lanes, std::move(text));
+    all.push_back({s.lanes, operation.statement, std::move(text), std::move(changes)});
   }
   return all;
 }

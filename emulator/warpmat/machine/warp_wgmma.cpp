@@ -105,8 +105,8 @@ void agree_with_warpgroup(WarpState& warp, PendingProduct& product) {
     const WarpgroupIssues::Issue& first = group.issues[next - group.first];
     if (own.statement != first.statement)
       warp.trap(-1, std::nullopt,
-                fmt::format("the warps of a warpgroup execute different products: warp {} executes that at {} here", first.warp,
-                            warp.statement_name(first.statement)));
+                {"the warps of a warpgroup execute different products",
+                 {warp.note(fmt::format("warp {} executes this one", first.warp), first.statement)}});
     if (!own.same_operands(first))
       warp.trap(
           -1, std::nullopt,
@@ -161,8 +161,7 @@ void perform_product(WarpState& warp, const PendingProduct& product) {
     product.product->instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
                                           warp.launch().options.execution);
   } catch (const Trap& error) {
-    warp.trap(error.site.lane, error.address,
-              fmt::format("{}, of the product at {}", error.reason, warp.statement_name(product.statement)));
+    warp.trap(error.site.lane, error.address, {error.reason, {warp.note("the product", product.statement)}});
   }
 }
 
@@ -263,7 +262,7 @@ Step synchronise_warpgroup(WarpState& warp, const Operation& operation, LaneMask
   warp.wait_at(barrier_id, mask, true);
   WarpgroupIssues& group = warp.block().warpgroup(warp.index() / warps);
   if (group.waiting != 0 && group.waits_at != operation.statement)
-    warp.trap(-1, std::nullopt, fmt::format("the warps of a warpgroup diverge: others wait at {}", warp.statement_name(group.waits_at)));
+    warp.trap(-1, std::nullopt, {"the warps of a warpgroup diverge", {warp.note("others wait here", group.waits_at)}});
   group.waits_at = operation.statement;
   group.waiting |= 1u << warp.index() % warps;
   if (operation.semantics == Semantics::wgmma_wait) tell_products_read(warp, operation);

@@ -18,8 +18,22 @@ std::string describe(int lane, std::optional<std::uint64_t> address, const std::
 
 }  // namespace
 
-Trap::Trap(Kind kind_, Site site_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& text)
-    : std::runtime_error(text), kind(kind_), site(std::move(site_)), address(address_), reason(reason_) {}
+Trap::Reason::Reason(std::string of, std::vector<Note> with, std::string do_this)
+    : headline(std::move(of)), notes(std::move(with)), help(std::move(do_this)) {}
+
+std::string Trap::Reason::text() const {
+  std::string text = headline;
+  for (const Note& note : notes) {
+    text += "; " + note.text;
+    if (note.at.line == 0) continue;
+    const std::string_view before_source = note.at.source.empty() ? "" : "; ";
+    text += format_text(": line {} ({}{}{})", note.at.line, note.at.statement, before_source, note.at.source);
+  }
+  return help.empty() ? text : text + "; " + help;
+}
+
+Trap::Trap(Kind kind_, Site site_, std::optional<std::uint64_t> address_, Reason reason_, const std::string& text)
+    : std::runtime_error(text), kind(kind_), site(std::move(site_)), address(address_), parts(std::move(reason_)), reason(parts.text()) {}
 
 Trap::Trap(Kind kind_, std::optional<OperandName> operand, int lane, std::optional<std::uint64_t> address_, const std::string& reason_,
            const std::string& where)
@@ -28,18 +42,18 @@ Trap::Trap(Kind kind_, std::optional<OperandName> operand, int lane, std::option
 Trap Trap::at(const std::string& where, std::int64_t warp) const {
   Site named = site;
   named.warp = warp;
-  return {kind, std::move(named), address, reason, describe(site.lane, address, reason, where)};
+  return {kind, std::move(named), address, parts, describe(site.lane, address, reason, where)};
 }
 
 Trap Trap::of(OperandName operand) const {
   Site named = site;
   named.operand = operand;
-  return {kind, std::move(named), address, reason, what()};
+  return {kind, std::move(named), address, parts, what()};
 }
 
-Trap Trap::because(const std::string& other_reason) const {
+Trap Trap::because(const Reason& other_reason) const {
   const std::string_view text = what();
-  return {kind, site, address, other_reason, std::string(text.substr(0, text.size() - reason.size())) + other_reason};
+  return {kind, site, address, other_reason, std::string(text.substr(0, text.size() - reason.size())) + other_reason.text()};
 }
 
 SharedMemory SharedMemory::borrowing(std::span<std::uint8_t> bytes, std::uint32_t base) {
