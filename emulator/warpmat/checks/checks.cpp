@@ -106,7 +106,8 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   const bool shared = setup.shared_bytes != 0;
   if (shared && checks.copies && (program.executes(catalogue::Semantics::bulk_copy) || program.executes(catalogue::Semantics::wgmma)))
     all.push_back(std::make_unique<BulkCheck>(setup, cluster));
-  if (shared && (checks.uninitialised || checks.copies || checks.races)) all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
+  if ((shared && (checks.uninitialised || checks.copies || checks.races)) || setup.follows_global)
+    all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
   if (shared && checks.races) all.push_back(std::make_unique<RaceCheck>(setup));
   if (shared && setup.reads_rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
   if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup));

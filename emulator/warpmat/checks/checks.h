@@ -24,7 +24,8 @@ namespace warpmat::checks {
 
 // The checks of kernels. Each is an observer of the machine (observer.h), which knows none of them:
 //
-//     shared_memory_check   bytes of shared memory that are uninitialised, or that cp.async writes; registers with values of such bytes
+//     shared_memory_check   bytes of shared memory that are uninitialised, or that cp.async writes; bytes of global memory that nobody has
+//                           written; registers with values of such bytes
 //     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence
 //     race_check            two warps access a byte, and nothing orders them
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
@@ -63,6 +64,7 @@ struct Setup {
   Dim3 grid = {};
   std::vector<std::uint64_t> clusters = {};  ///< the numbers of those of LaunchOptions::gemm_blocks; empty: all
   const DeviceMemory* memory = nullptr;
+  bool follows_global = false;  ///< Checks::global, and some bytes of the memory may be ones that nobody has written
   ProductRegisters product_registers{program};
 };
 

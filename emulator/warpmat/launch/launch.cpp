@@ -255,6 +255,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
+  follow_writes(memory, options.checks.uninitialised && options.checks.global);
+  setup.follows_global = options.checks.uninitialised && options.checks.global && has_unwritten(memory);
   std::optional<machine::ChunkLists> chunk_lists;
   std::atomic<std::uint64_t> printed_bytes = 0;
   const machine::LaunchState state{.program = program,
