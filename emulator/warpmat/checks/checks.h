@@ -28,6 +28,7 @@ namespace warpmat::checks {
 //                           written; registers with values of such bytes
 //     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence
 //     race_check            two warps access a byte, and nothing orders them
+//     lane_race_check       two lanes of a warp do
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
 //     rows_check            ldmatrix that reads a row twice into one matrix
 //     tensor_fence_check    tcgen05 statements of two warps on the same cells, without tcgen05.fence between them
@@ -42,6 +43,7 @@ struct Reports {
   Warnings warnings;                                                     ///< LaunchResult::warnings
   Warnings tensor_fences;                                                ///< LaunchResult::warnings, too
   Warnings unwritten_stores;                                             ///< LaunchResult::warnings, too
+  Warnings lane_races;                                                   ///< LaunchResult::warnings, too
   Warnings absent_lanes;                                                 ///< LaunchResult::absent_lanes
   std::vector<GemmStores> stores;                                        ///< by product
   std::vector<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions

@@ -285,7 +285,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
     throw trap.because(reason);
   }
   result.warnings = reports.warnings.texts();
-  for (const checks::Warnings* const more : {&reports.tensor_fences, &reports.unwritten_stores})
+  for (const checks::Warnings* const more : {&reports.tensor_fences, &reports.unwritten_stores, &reports.lane_races})
     for (std::string& warning : more->texts()) result.warnings.push_back(std::move(warning));
   result.absent_lanes = reports.absent_lanes.texts();
   checks::finish(setup, result);
