@@ -123,36 +123,36 @@ TEST_CASE("what nobody has written in global memory ends a launch where it decid
   };
   const std::string of_shared = "ld.shared.u32 %v, [%s3];" + branch;
   const Case cases[] = {
-      {unwritten + branch, branch, "branch"},
+      {unwritten + branch, branch, "guard"},
       {unwritten + "and.b32 %v, %v, 3; cvt.u64.u32 %l0, %v; add.u64 %l0, %l0, %first; ld.global.u8 %w, [%l0];",
        "and.b32 %v, %v, 3; cvt.u64.u32 %l0, %v; add.u64 %l0, %l0, %first; ld.global.u8 %w, [%l0];", "address"},
       {unwritten + "setp.eq.u32 %p, %v, 5; @%p st.global.u32 [%o], 1;", "setp.eq.u32 %p, %v, 5; @%p st.global.u32 [%o], 1;", "guard"},
-      {unwritten + "shfl.sync.idx.b32 %v, %v, 3, 31, -1;" + branch, "shfl.sync.idx.b32 %v, %v, 3, 31, -1;" + branch, "branch"},
+      {unwritten + "shfl.sync.idx.b32 %v, %v, 3, 31, -1;" + branch, "shfl.sync.idx.b32 %v, %v, 3, 31, -1;" + branch, "guard"},
       {unwritten + "mov.b32 {%h0, %h1}, %v; add.u16 %h0, %h0, 1; setp.eq.u16 %p, %h0, 5; @%p bra done; done:",
-       "mov.b32 {%h0, %h1}, %v; add.u16 %h0, %h0, 1; setp.eq.u16 %p, %h0, 5; @%p bra done; done:", "branch"},
+       "mov.b32 {%h0, %h1}, %v; add.u16 %h0, %h0, 1; setp.eq.u16 %p, %h0, 5; @%p bra done; done:", "guard"},
       {"ld.global.v2.u64 {%l1, %l2}, [%first + 144]; setp.eq.u64 %p, %l1, 5; @%p bra done; done:",
-       "ld.global.v2.u64 {%l1, %l2}, [%first + 112]; setp.eq.u64 %p, %l1, 5; @%p bra done; done:", "branch"},
+       "ld.global.v2.u64 {%l1, %l2}, [%first + 112]; setp.eq.u64 %p, %l1, 5; @%p bra done; done:", "guard"},
       // Of a register that is written in part nothing is said: structures have padding.
       {"ld.global.v2.u64 {%l1, %l2}, [%first + 128]; setp.eq.u64 %p, %l2, 5; @%p bra done; done:",
-       "ld.global.v2.u64 {%l1, %l2}, [%first + 128]; setp.eq.u64 %p, %l1, 5; @%p bra done; done:", "branch"},
+       "ld.global.v2.u64 {%l1, %l2}, [%first + 128]; setp.eq.u64 %p, %l1, 5; @%p bra done; done:", "guard"},
       // By way of shared memory, and of global memory.
       {unwritten + "add.u32 %s3, %r, 64; st.shared.u32 [%s3], %v; ld.shared.u32 %v, [%s3];" + branch,
-       "add.u32 %s3, %r, 64; st.shared.u32 [%s3], %v; ld.shared.u32 %v, [%s3];" + branch, "branch"},
+       "add.u32 %s3, %r, 64; st.shared.u32 [%s3], %v; ld.shared.u32 %v, [%s3];" + branch, "guard"},
       {unwritten + "st.global.u32 [%o], %v; ld.global.u32 %v, [%o];" + branch, "st.global.u32 [%o], %v; ld.global.u32 %v, [%o];" + branch,
-       "branch"},
-      {"ld.global.u32 %v, [%o];" + branch, "st.global.u32 [%o], 3; ld.global.u32 %v, [%o];" + branch, "branch"},
+       "guard"},
+      {"ld.global.u32 %v, [%o];" + branch, "st.global.u32 [%o], 3; ld.global.u32 %v, [%o];" + branch, "guard"},
       // By copies.
-      {async_copy(128) + "add.u32 %s3, %r, %s0;" + of_shared, async_copy(0) + "add.u32 %s3, %r, %s0;" + of_shared, "branch"},
-      {bulk_copy + "add.u32 %s3, %r, 132;" + of_shared, bulk_copy + "add.u32 %s3, %r, 128;" + of_shared, "branch"},
-      {tensor_copy + "add.u32 %s3, %r, 132;" + of_shared, tensor_copy + "add.u32 %s3, %r, 128;" + of_shared, "branch"},
+      {async_copy(128) + "add.u32 %s3, %r, %s0;" + of_shared, async_copy(0) + "add.u32 %s3, %r, %s0;" + of_shared, "guard"},
+      {bulk_copy + "add.u32 %s3, %r, 132;" + of_shared, bulk_copy + "add.u32 %s3, %r, 128;" + of_shared, "guard"},
+      {tensor_copy + "add.u32 %s3, %r, 132;" + of_shared, tensor_copy + "add.u32 %s3, %r, 128;" + of_shared, "guard"},
       // By atomics.
-      {"atom.global.add.u32 %v, [%o], 1;" + branch, "st.global.u32 [%o], 3; atom.global.add.u32 %v, [%o], 1;" + branch, "branch"},
+      {"atom.global.add.u32 %v, [%o], 1;" + branch, "st.global.u32 [%o], 3; atom.global.add.u32 %v, [%o], 1;" + branch, "guard"},
       {"atom.global.exch.b32 %v, [%o], 1;" + branch,
        "atom.global.exch.b32 %v, [%o], 1; atom.global.exch.b32 %w, [%o], 1; mov.u32 %v, %w; "
        "ld.global.u32 %v, [%o];" +
            branch,
-       "branch"},
-      {"atom.global.cas.b32 %v, [%o], 0, 1;" + branch, "st.global.u32 [%o], 0; atom.global.cas.b32 %v, [%o], 0, 1;" + branch, "branch"},
+       "guard"},
+      {"atom.global.cas.b32 %v, [%o], 0, 1;" + branch, "st.global.u32 [%o], 0; atom.global.cas.b32 %v, [%o], 0, 1;" + branch, "guard"},
   };
   for (const Case& one : cases) {
     INFO(one.bad);

@@ -136,7 +136,7 @@ TEST_CASE("lanes of a warp that exchange words without meeting are a warning wit
 TEST_CASE("halves of a warp that meet apart, and words by which lanes wait, order what they should", "[checks][races]") {
   const auto in_halves = [](const std::string& partner) {  // a mask of one half each
     return "shl.b32 %v, 0xffff, 0; setp.gt.u32 %p1, %t, 15; @%p1 mov.u32 %v, 0xffff0000;" + store + "bar.warp.sync %v;" +
-           fmt::format("shl.b32 %b, %t, 2; xor.b32 %b, %b, {}; add.u32 %b, %b, tile;", partner) + load;
+           fmt::format("shl.b32 %b, %t, 2; xor.b32 %b, %b, {}; mov.u32 %r1, tile; add.u32 %b, %b, %r1;", partner) + load;
   };
   CHECK(warnings_of(in_halves("4")).empty());
   CHECK(warnings_of(in_halves("64")).size() == 1);

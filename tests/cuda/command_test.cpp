@@ -277,7 +277,7 @@ TEST_CASE("a program's defects are named, and its right twins are silent", "[cud
   };
   const Defect unwritten[] = {
       {"never written", "nobody has written"},
-      {"branch", "predicate", true},
+      {"branch", "guard", true},
       {"index", "address", true},
       {"one element short", "(252 bytes into buffer 'cudaMalloc 1'", true},
       {"memset of elements", "(64 bytes into buffer 'cudaMalloc 1'"},

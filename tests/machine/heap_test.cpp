@@ -73,13 +73,13 @@ TEST_CASE("an access that leaves its part of the heap is reported", "[machine][h
   };
   const Case cases[] = {
       {"st.u32 [%l1+40], %i;", "st.u32 [%l1+36], %i;", "0 bytes beyond the end of 40 bytes"},
-      {"st.global.u32 [%l1-4], %i;", "st.global.u32 [%l1], %i;", "4 bytes before buffer"},
+      {"st.global.u32 [%l1+-4], %i;", "st.global.u32 [%l1], %i;", "4 bytes before buffer"},
       {"ld.u64 %l2, [%l1+40];", "ld.u64 %l2, [%l1+32];", "0 bytes beyond the end of 40 bytes"},
       {"atom.add.u32 %r1, [%l1+44], 1;", "atom.add.u32 %r1, [%l1+4], 1;", "4 bytes beyond the end of 40 bytes"},
       {freed + "ld.u32 %r1, [%l1+8];", "ld.u32 %r1, [%l1+8];" + freed, "8 bytes into 40 bytes"},
       {freed + freed, freed, "free already"},
-      {freed + "mov.u64 %l0, 40;" + allocate + "sub.u64 %l1, %l1, 48; ld.u32 %r1, [%l1];", freed + "mov.u64 %l0, 40;" + allocate + "ld.u32 %r1, [%l1];",
-       "freed"},
+      {freed + "mov.u64 %l0, 40;" + allocate + "sub.u64 %l1, %l1, 48; ld.u32 %r1, [%l1];",
+       freed + "mov.u64 %l0, 40;" + allocate + "ld.u32 %r1, [%l1];", "freed"},
       {"add.u64 %l1, %l1, 16;" + freed, freed, "16 bytes into 40 bytes"},
   };
   for (const Case& one : cases) {

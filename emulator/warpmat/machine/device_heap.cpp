@@ -17,10 +17,13 @@ std::uint64_t room_of(std::uint64_t bytes) {
 
 }  // namespace
 
-/// The first free range from next_ on that has room; else one before.
+/// The first free range that has room from next_ on; else the first one that has room.
 DeviceHeap::Ranges::iterator DeviceHeap::find_room(std::uint64_t needed) {
   const auto has_room = [&](const auto& range) { return range.second >= needed; };
-  const auto found = std::find_if(free_.lower_bound(next_), free_.end(), has_room);
+  const auto found = std::ranges::find_if(free_, [&](const auto& range) {
+    const std::uint64_t end = range.first + range.second, from = std::max(range.first, next_);
+    return from < end && end - from >= needed;
+  });
   return found != free_.end() ? found : std::ranges::find_if(free_, has_room);
 }
 
@@ -30,10 +33,14 @@ std::uint64_t DeviceHeap::allocate(std::uint64_t bytes) {
   const std::uint64_t needed = room_of(bytes);
   const auto found = find_room(needed);
   if (found == free_.end()) return 0;
-  const std::uint64_t address = found->first, left = found->second - needed;
+  // Behind the part before it where that leaves room: what was freed there gets another owner later.
+  const auto [first, room] = *found;
+  const bool later = first < next_ && next_ < first + room && first + room - next_ >= needed;
+  const std::uint64_t address = later ? next_ : first, end = address + needed;
   free_.erase(found);
-  next_ = address + needed;
-  if (left != 0) free_[next_] = left;
+  if (address != first) free_[first] = address - first;
+  if (end != first + room) free_[end] = first + room - end;
+  next_ = end;
   freed_.erase(freed_.lower_bound(address), freed_.lower_bound(next_));
   used_[address] = bytes;
   live_.add(address - first_, bytes);

@@ -12,10 +12,14 @@ namespace {
 using catalogue::Name;
 using catalogue::Semantics;
 
-bool is_sum(const DraftOperation& operation) {
-  constexpr std::array names{Name::mov, Name::add, Name::sub, Name::mad, Name::or_, Name::cvt, Name::cvta};
-  return operation.operation.semantics == Semantics::compute && operation.results.size() == 1 &&
-         std::ranges::any_of(names, [&](Name name) { return is_of(operation, name); });
+/// The rows by which cvta adds and subtracts the start of a window, and cvt extends an address.
+using SumRows = std::array<const catalogue::Match*, 3>;
+
+bool is_sum(const DraftOperation& operation, const SumRows& rows) {
+  constexpr std::array names{Name::mov, Name::add, Name::sub, Name::mad, Name::or_, Name::cvt};
+  if (operation.operation.semantics != Semantics::compute || operation.results.size() != 1) return false;
+  return std::ranges::any_of(names, [&](Name name) { return is_of(operation, name); }) ||
+         (operation.match != nullptr && std::ranges::find(rows, operation.match) != rows.end());
 }
 
 bool is_access(Semantics semantics) {
@@ -28,7 +32,8 @@ using SharedBase = int;
 
 class Bases {
  public:
-  Bases(const DraftFunction& function, const Constants& constants) : constants_(constants), bases_(function.registers.size(), open) {
+  Bases(const DraftFunction& function, const Constants& constants, const SumRows& rows)
+      : constants_(constants), rows_(rows), bases_(function.registers.size(), open) {
     for (const Value value : function.parameter_registers)
       if (!is_constant(value)) bases_[static_cast<std::size_t>(value)] = none;
     for (bool changes = true; changes;) {
@@ -71,10 +76,11 @@ class Bases {
       if (base == open) return open;
       if (base != none) found = found == none ? base : mixed;
     }
-    return found == none || is_sum(operation) ? found : mixed;
+    return found == none || is_sum(operation, rows_) ? found : mixed;
   }
 
   const Constants& constants_;
+  const SumRows& rows_;
   std::vector<SharedBase> bases_;  ///< by register
 };
 
@@ -91,9 +97,10 @@ void bound_shared_accesses(ProgramDraft& draft, const std::vector<std::uint64_t>
     if (variable == program.shared_variables.end()) return Access::no_end;
     return static_cast<std::uint32_t>(variable->address + variable->bytes - program.shared_base);
   };
+  const SumRows rows{draft.find_match("%add.b64"), draft.find_match("%subtract.b64"), draft.find_match("%extend.u32.b64")};
   std::map<std::uint32_t, std::uint32_t> ends;  // by payload, which copies of an operation share
   for (const DraftFunction& function : draft.functions) {
-    const Bases bases(function, draft.constants);
+    const Bases bases(function, draft.constants, rows);
     for (const DraftOperation& operation : function.operations) {
       if (!is_access(operation.operation.semantics)) continue;
       const std::uint32_t end = end_of(bases.of(operation.sources[0]));
