@@ -206,6 +206,7 @@ typedef struct warpmat_argument {
 #define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
 #define WARPMAT_WARN_STORES 256u   /* an uninitialised value that global memory gets is told to `warn`, and does not end the launch */
 #define WARPMAT_WARN_FENCES 512u   /* a bulk copy that reads stores without a fence.proxy.async between them: likewise */
+#define WARPMAT_CHECK_GLOBAL 1024u /* also: a value of memory of malloc() in a kernel that nobody has written */
 
 /* A tensor map: the arguments of cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col, numbers of enumerations as the driver has them. */
 typedef struct warpmat_tensor_map {

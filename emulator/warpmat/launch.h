@@ -105,6 +105,20 @@ class WARPMAT_API DeviceMemory {
     return out;
   }
 
+  /// Says that nobody has written these bytes, whatever they hold. Checks::global looks for their use; what a kernel stores or a copy
+  /// brings is written. All bytes count as written unless this says otherwise. Throws std::out_of_range unless one buffer contains them.
+  void set_unwritten(std::uint64_t address, std::uint64_t count);
+  /// Says that these bytes are written: by the caller, through bytes(). Throws std::out_of_range unless one buffer contains them.
+  void set_written(std::uint64_t address, std::uint64_t count);
+  /// Gives `count` bytes at `to` the state of those at `from`, as a copy of their contents does. Throws std::out_of_range.
+  void copy_written(std::uint64_t to, std::uint64_t from, std::uint64_t count);
+  /// Bytes one behind another that nobody has written.
+  struct Unwritten {
+    std::uint64_t address = 0, bytes = 0;
+  };
+  /// The first ones of these bytes that nobody has written; nothing if all are. Throws std::out_of_range.
+  [[nodiscard]] std::optional<Unwritten> find_unwritten(std::uint64_t address, std::uint64_t count) const;
+
   /// The buffer that contains `address`, freed or not; nothing if there is none.
   [[nodiscard]] std::optional<Buffer> find(std::uint64_t address) const;
   /// The buffer of that name that is not freed; nothing if there is none, or several.
@@ -127,6 +141,7 @@ class WARPMAT_API DeviceMemory {
   std::uint64_t free_address(std::uint64_t bytes, std::uint64_t alignment) const;
   void check_room(std::uint64_t bytes, const std::string& name) const;
   StoredBuffer& beginning_at(std::uint64_t address);
+  StoredBuffer& containing(std::uint64_t address, std::uint64_t count);
 
   std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
   std::vector<StoredBuffer> buffers_;                 ///< sorted by address
@@ -251,11 +266,16 @@ struct LaunchConfig {
 struct Checks {
   bool uninitialised = true;  ///< an uninitialised value of shared memory affects control flow, an address or global memory
   bool copies = true;         ///< data of cp.async is read before the wait for it, or by other warps before a barrier
-  bool races = false;         ///< two warps access a byte of shared memory, at least one writes, and no synchronisation orders them
-  bool lanes = false;         ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult reports it
+  /// Two warps access a byte of shared memory, at least one writes, and no synchronisation orders them. Of two lanes of one warp,
+  /// LaunchResult::warnings reports it
+  bool races = false;
+  bool lanes = false;  ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult reports it
   /// With `copies`: a bulk copy or wgmma reads bytes without a fence.proxy.async. If false, LaunchResult::warnings reports it
   bool fences = true;
   bool stores = true;  ///< with `uninitialised`: global memory gets such a value. If false, LaunchResult::warnings reports it
+  /// With `uninitialised`: also a value of global memory that nobody has written, as DeviceMemory::set_unwritten() says. Stores of what is
+  /// computed from it and atomics on such bytes are in LaunchResult::warnings
+  bool global = false;
 };
 
 /// What a kernel leaves to the GPU (CUDA's dynamic parallelism): a launch, a copy or a fill. It may run when the grid of that kernel has

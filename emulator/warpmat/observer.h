@@ -89,6 +89,8 @@ struct PendingProduct;
 //   tensor_ordered     tensor_memory           tcgen05.fence, .wait; an mbarrier gets arrivals of tcgen05.commit      over
 //   tensor_freed       tensor_memory           tcgen05.dealloc has freed columns                                      over
 //   synchronises       synchronisation         ordered accesses, atomics, mbarriers, fences                   over
+//   lanes_meet         synchronisation         lanes of a warp have come to a statement that needs them all:      over
+//                                              bar.warp.sync, shfl.sync, mma.sync, a barrier
 //   barrier_arrives    synchronisation         a warp is at a barrier                                         over
 //   barrier_completes  synchronisation         all are there, no warp has continued                           later
 //   barrier_leaves     synchronisation         a warp goes on from the cluster's barrier                      over
@@ -382,6 +384,7 @@ class WARPMAT_API Observer {
     static_cast<void>(count);
   }
   virtual void synchronises(const Synchronisation&) {}
+  virtual void lanes_meet(const Event&) {}
   virtual void barrier_arrives(const BarrierEvent&) {}
   virtual void barrier_completes(const BarrierEvent&) {}
   virtual void barrier_leaves(const BarrierEvent&) {}

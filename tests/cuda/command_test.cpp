@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -264,6 +265,71 @@ TEST_CASE("--save writes launches that warpmat launch executes to the same end",
   };
   CHECK(last_word("stored.npy") == 43);
   CHECK(last_word("total.npy") == 7);
+}
+
+TEST_CASE("a program's defects are named, and its right twins are silent", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string built = directory.path("defects");
+  compile_program(built, {"defects"}, {"-lineinfo"});
+  struct Defect {
+    const char *name, *word;
+    bool ends = false;  ///< the launch, with an error
+  };
+  const Defect unwritten[] = {
+      {"never written", "nobody has written"},
+      {"branch", "guard", true},
+      {"index", "address", true},
+      {"one element short", "(252 bytes into buffer 'cudaMalloc 1'", true},
+      {"memset of elements", "(64 bytes into buffer 'cudaMalloc 1'"},
+      {"counter", "nobody has written", true},
+      {"sum", "changes global memory that nobody has written"},
+      {"copied on the device", "cudaMalloc 3", true},
+      {"copied by a kernel", "cudaMalloc 3", true},
+      {"copied back", "32 bytes of 256 that nobody has written"},
+      {"rows", "(224 bytes into", true},
+      {"rows of a memset", "(28 bytes into", true},
+      {"pool", "cudaMallocAsync", true},
+      {"shared memory", "cudaMalloc 1", true},
+      {"vectors", "(12 bytes into", true},
+      {"graph", "cudaMalloc 1", true},
+      {"structures", "nobody has written", true},
+      {"unwritten part", "heap of malloc()", true},
+  };
+  const Defect races[] = {{"reduce", "race within the warp"},
+                          {"broadcast", "race within the warp"},
+                          {"shift", "race within the warp"},
+                          {"histogram", "race within the warp"},
+                          {"halves", "race within the warp"}};
+  const Defect heap[] = {{"beyond a part", "0 bytes beyond the end of 40 bytes", true},
+                         {"before a part", "malloc()", true},
+                         {"after free", "which were freed", true},
+                         {"freed twice", "free already", true},
+                         {"freed inside", "16 bytes into 64 bytes", true}};
+  const Defect leaks[] = {{"leak in a kernel", "4 allocations were not freed, 96 bytes"},
+                          {"leak over launches", "not freed: 4 bytes of malloc() in a kernel"},
+                          {"leak of the host", "not freed: 100 bytes of cudaMalloc 3"}};
+  const auto check = [&](std::span<const Defect> defects, const std::vector<std::string>& options, const std::string& silent) {
+    for (const Defect& defect : defects) {
+      INFO(defect.name);
+      std::vector<std::string> command = options;
+      command.insert(command.end(), {built, defect.name});
+      const Outcome bad = run_cuda(command);
+      CHECK_THAT(bad.err, ContainsSubstring(defect.word));
+      CHECK((bad.status != 0) == defect.ends);
+      if (defect.name != std::string("leak of the host") && options[0] != "--leaks")
+        CHECK_THAT(bad.err, ContainsSubstring("defects.cu:") || ContainsSubstring("copy from the device"));
+      command.push_back("right");
+      const Outcome good = run_cuda(command);
+      CHECK(good.status == 0);
+      CHECK(good.err.find(silent) == std::string::npos);
+    }
+  };
+  check(unwritten, {"--check", "initcheck"}, "written");
+  check(unwritten, {"--check", "all"}, "written");
+  check(races, {"--check", "racecheck"}, "race");
+  check(heap, {"--check", "memcheck"}, "malloc");
+  check(leaks, {"--leaks"}, "not freed: ");
 }
 
 TEST_CASE("device code of several objects is linked", "[cuda][slow]") {

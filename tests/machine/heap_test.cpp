@@ -43,11 +43,50 @@ TEST_CASE("the heap gives parts that do not overlap, and joins those that are fr
   CHECK(heap.free(0));
   CHECK(heap.allocate(128) == 0);
   CHECK(heap.free(parts[1]));
-  CHECK(heap.allocate(192) == 0x1000);
+  CHECK(heap.allocate(192) == 0);  // there would be no byte behind it that belongs to no part
+  CHECK(heap.allocate(191) == 0x1000);
   CHECK(heap.allocate(0) == 0);
   CHECK(heap.free(parts[3]));
   CHECK(heap.allocate(0) == 0x10c0);
   CHECK(heap.allocate(~std::uint64_t{0}) == 0);
+}
+
+TEST_CASE("a part of the heap that is free again gets another owner last", "[machine][heap]") {
+  DeviceHeap heap(0x1000, 128);
+  const std::uint64_t first = heap.allocate(4);
+  CHECK(heap.free(first));
+  for (int i = 1; i < 8; ++i) CHECK(heap.allocate(4) == 0x1000u + 16u * static_cast<unsigned>(i));
+  CHECK(heap.describe(first) == "0 bytes into 4 bytes that malloc() gave at 0x1000, which were freed");
+  CHECK(heap.allocate(4) == first);
+  CHECK(heap.describe(first + 5) == "1 bytes beyond the end of 4 bytes that malloc() gave at 0x1000");
+  CHECK(heap.parts().size() == 8);
+  CHECK(heap.live().missing() == 128 - 8 * 4);
+}
+
+TEST_CASE("an access that leaves its part of the heap is reported", "[machine][heap]") {
+  const auto trap = [](const std::string& use) {
+    return trap_of(word_kernel("mov.u64 %l0, 40;" + allocate + use, "sm_90", declared), {1});
+  };
+  const std::string freed = release;
+  struct Case {
+    std::string bad, good, word;
+  };
+  const Case cases[] = {
+      {"st.u32 [%l1+40], %i;", "st.u32 [%l1+36], %i;", "0 bytes beyond the end of 40 bytes"},
+      {"st.global.u32 [%l1+-4], %i;", "st.global.u32 [%l1], %i;", "4 bytes before buffer"},
+      {"ld.u64 %l2, [%l1+40];", "ld.u64 %l2, [%l1+32];", "0 bytes beyond the end of 40 bytes"},
+      {"atom.add.u32 %r1, [%l1+44], 1;", "atom.add.u32 %r1, [%l1+4], 1;", "4 bytes beyond the end of 40 bytes"},
+      {freed + "ld.u32 %r1, [%l1+8];", "ld.u32 %r1, [%l1+8];" + freed, "8 bytes into 40 bytes"},
+      {freed + freed, freed, "free already"},
+      {freed + "mov.u64 %l0, 40;" + allocate + "sub.u64 %l1, %l1, 48; ld.u32 %r1, [%l1];",
+       freed + "mov.u64 %l0, 40;" + allocate + "ld.u32 %r1, [%l1];", "freed"},
+      {"add.u64 %l1, %l1, 16;" + freed, freed, "16 bytes into 40 bytes"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.bad);
+    CHECK_THAT(trap(one.bad), ContainsSubstring(one.word));
+    CHECK(trap(one.good) == "no trap");
+  }
 }
 
 TEST_CASE("threads get memory of their own by malloc, the same for every number of jobs", "[machine][heap]") {

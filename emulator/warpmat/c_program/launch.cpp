@@ -38,7 +38,8 @@ Dim3 dimensions(const std::uint32_t* of) {
 }
 
 constexpr unsigned launch_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_CHECK_RACES | WARPMAT_CHECK_LANES |
-                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES | WARPMAT_WARN_STORES | WARPMAT_WARN_FENCES;
+                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES | WARPMAT_WARN_STORES | WARPMAT_WARN_FENCES |
+                                  WARPMAT_CHECK_GLOBAL;
 
 /// The caller's byte as what C++ writes: an atomic bool is one byte, 0 or 1, that takes no lock.
 const std::atomic<bool>* stop_of(const warpmat_launch_config& config) {
@@ -69,7 +70,8 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
                      .races = asked(WARPMAT_CHECK_RACES),
                      .lanes = asked(WARPMAT_CHECK_LANES),
                      .fences = !asked(WARPMAT_WARN_FENCES),
-                     .stores = !asked(WARPMAT_WARN_STORES)},
+                     .stores = !asked(WARPMAT_WARN_STORES),
+                     .global = asked(WARPMAT_CHECK_GLOBAL)},
           .gemm = text_of(config.gemm),
           .why = text_of(config.why),
           .gemm_blocks = gemm_blocks_of(config),

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/checks/bulk_check.h>
+#include <warpmat/checks/lane_race_check.h>
 #include <warpmat/checks/lanes_check.h>
 #include <warpmat/checks/pairing.h>
 #include <warpmat/checks/race_check.h>
@@ -117,8 +118,12 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   const bool shared = setup.shared_bytes != 0;
   if (shared && checks.copies && (program.executes(catalogue::Semantics::bulk_copy) || program.executes(catalogue::Semantics::wgmma)))
     all.push_back(std::make_unique<BulkCheck>(setup, cluster));
-  if (shared && (checks.uninitialised || checks.copies || checks.races)) all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
-  if (shared && checks.races) all.push_back(std::make_unique<RaceCheck>(setup));
+  if ((shared && (checks.uninitialised || checks.copies || checks.races)) || setup.follows_global)
+    all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
+  if (shared && checks.races) {
+    all.push_back(std::make_unique<RaceCheck>(setup));
+    all.push_back(std::make_unique<LaneRaceCheck>(setup, cluster));
+  }
   if (shared && setup.reads_rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
   if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup));
   if (checks.copies && program.executes(catalogue::Semantics::tensor_memory))

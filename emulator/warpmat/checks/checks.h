@@ -24,9 +24,11 @@ namespace warpmat::checks {
 
 // The checks of kernels. Each is an observer of the machine (observer.h), which knows none of them:
 //
-//     shared_memory_check   bytes of shared memory that are uninitialised, or that cp.async writes; registers with values of such bytes
+//     shared_memory_check   bytes of shared memory that are uninitialised, or that cp.async writes; bytes of global memory that nobody has
+//                           written; registers with values of such bytes
 //     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence
 //     race_check            two warps access a byte, and nothing orders them
+//     lane_race_check       two lanes of a warp do
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
 //     rows_check            ldmatrix that reads a row twice into one matrix
 //     tensor_fence_check    tcgen05 statements of two warps on the same cells, without tcgen05.fence between them
@@ -41,6 +43,7 @@ struct Reports {
   Warnings warnings;                                                     ///< LaunchResult::warnings
   Warnings tensor_fences;                                                ///< LaunchResult::warnings, too
   Warnings unwritten_stores;                                             ///< LaunchResult::warnings, too
+  Warnings lane_races;                                                   ///< LaunchResult::warnings, too
   FirstReports<std::string> absent_lanes;                                ///< LaunchResult::absent_lanes
   std::vector<GemmStores> stores;                                        ///< by product
   std::vector<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
@@ -63,6 +66,7 @@ struct Setup {
   Dim3 grid = {};
   std::vector<std::uint64_t> clusters = {};  ///< the numbers of those of LaunchOptions::gemm_blocks; empty: all
   const DeviceMemory* memory = nullptr;
+  bool follows_global = false;  ///< Checks::global, and some bytes of the memory may be ones that nobody has written
   ProductRegisters product_registers{program};
 };
 

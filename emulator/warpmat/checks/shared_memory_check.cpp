@@ -27,6 +27,7 @@ SharedMemoryCheck::SharedMemoryCheck(const Setup& setup, std::uint64_t cluster)
     : ByteCheck(usual | EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {
   has_copies_ = setup.copies_asynchronously;
   if (has_copies_) want(wanted() | EventKinds::synchronisation);
+  if (setup_.follows_global) want(wanted() | EventKinds::accesses);
 }
 
 /// While a register holds an uninitialised value, its way through all operations is followed. Once all bytes are initialised, and no access
@@ -38,6 +39,7 @@ void SharedMemoryCheck::choose_events() {
   EventKinds events = usual;
   if (has_copies_) events = events | EventKinds::synchronisation;  // which makes copies visible to other warps
   if (bytes) events = events | EventKinds::shared_accesses;
+  if (setup_.follows_global) events = events | EventKinds::shared_accesses | EventKinds::accesses;
   if (following_ != 0)
     events = events | EventKinds::shared_accesses | EventKinds::accesses | EventKinds::operations | EventKinds::exchanges;
   want(events);
@@ -45,7 +47,9 @@ void SharedMemoryCheck::choose_events() {
 
 void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
   BlockState& state = blocks_.emplace_back(BlockState{SharedShadow(event.shared.data(), event.shared.size()),
-                                                      std::vector<UninitialisedValues>(static_cast<std::size_t>(event.warps))});
+                                                      std::vector<UninitialisedValues>(static_cast<std::size_t>(event.warps)),
+                                                      {},
+                                                      {}});
   if (const std::uint32_t reserved = setup_.program.reserved_shared; reserved != 0) state.shadow.define(0, reserved);  // by the system
   for (const code::Variable& variable : setup_.program.shared_variables)
     state.shadow.add_start(variable.address - setup_.program.shared_base);
@@ -95,9 +99,13 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
   if (event.space == Space::shared) {
     const Use use = event.asynchronous ? Use::copy : !event.writes ? Use::load : event.reads ? Use::atomic : Use::store;
     undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use, warp_of(event.event).told_places());
+    if (use == Use::copy && setup_.follows_global) std::ranges::copy(event.places, copied_to_.begin());
+  } else if (event.space == Space::global && setup_.follows_global) {
+    undefined = check_global(event);
   }
   // An atomic of initialised bytes may exchange them; otherwise only an uninitialised value is of interest.
   if (undefined != 0 || following_ != 0 || (event.reads && event.writes)) follow_access(event, undefined);
+  if (event.space == Space::global && setup_.follows_global && exchanges(event)) write_global(event);
   if (event.writes && !has_copies_ && following_ == 0 && shadow(event.event).complete()) choose_events();
 }
 
@@ -187,8 +195,8 @@ void SharedMemoryCheck::shared_written(const SharedRange& range) {
 }
 
 void SharedMemoryCheck::copies_land(const machine::CopiesEvent& event) {
-  if (!setup_.checks.copies) return;
-  block(event.rank).shadow.land_copies(event.places, event.bytes, event.lanes, event.warp);
+  if (setup_.checks.copies) block(event.rank).shadow.land_copies(event.places, event.bytes, event.lanes, event.warp);
+  if (!block(event.rank).late.empty()) land_late_copies(event);
 }
 
 /// A block of one warp needs no barrier after its wait.
@@ -200,6 +208,7 @@ void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent
   if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.map != nullptr || !copy.reads || copy.reads->bytes == 0) return;
   if (!shadow(event).undefined(copy.reads->offset, copy.reads->bytes)) return;
   const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
+  if (origin_in_shared(event, copy.reads->offset).global) return;  // it moves what global memory had
   const Trap::Reason reason("the copy reads uninitialised shared memory", {warp_of(event).note_of_shared(address)});
   const bool stores = !copy.writes && !copy.reduces;  // to global memory, as a store would
   if (setup_.checks.stores || !stores) event.trap(copy.lane, address, reason);
@@ -208,11 +217,17 @@ void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent
 
 void SharedMemoryCheck::bulk_completes(const machine::BulkEvent& copy) {
   for (const SharedRange& range : copy.written) shared_written(range);
+  if (setup_.follows_global) follow_bulk(copy);
 }
 
 /// What these warps have copied and waited for is visible to all warps.
 void SharedMemoryCheck::publish(int rank, std::uint64_t warps) {
-  for (; warps != 0; warps &= warps - 1) block(rank).shadow.publish(std::countr_zero(warps));
+  for (; warps != 0; warps &= warps - 1) publish_warp(rank, std::countr_zero(warps));
+}
+
+void SharedMemoryCheck::publish_warp(int rank, int warp) {
+  block(rank).shadow.publish(warp);
+  if (!block(rank).late.empty()) publish_late_copies(rank, warp);
 }
 
 void SharedMemoryCheck::synchronises(const Synchronisation& event) {
@@ -227,8 +242,8 @@ void SharedMemoryCheck::barrier_arrives(const BarrierEvent& event) {
 
 void SharedMemoryCheck::barrier_completes(const BarrierEvent& event) {
   if (event.scope != BarrierEvent::Scope::cluster) return publish(event.rank, event.warps | event.exited);
-  for (BlockState& state : blocks_)
-    for (std::size_t warp = 0; warp < state.values.size(); ++warp) state.shadow.publish(static_cast<int>(warp));
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank)
+    for (std::size_t warp = 0; warp < blocks_[rank].values.size(); ++warp) publish_warp(static_cast<int>(rank), static_cast<int>(warp));
 }
 
 }  // namespace warpmat::checks

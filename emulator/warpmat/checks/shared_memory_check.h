@@ -20,13 +20,16 @@
 
 namespace warpmat::checks {
 
-/// Which bytes of shared memory are initialised and visible, and which registers hold values of bytes that are not.
+/// Which bytes of shared memory are initialised and visible, which of global memory somebody has written, and which registers hold values
+/// of bytes that are not.
 ///
 /// Reports accesses that reach across two variables, and accesses to bytes that a cp.async still writes or that only its own warp may read.
 /// Programs may move uninitialised values and compute with them, as compilers do with unused halves of vectors. They are an error if they
 /// affect control flow, a guard, an address, or a store to global memory (a warning without Checks::stores, after which these bytes count
-/// as initialised). Operations are followed only while a register of the cluster holds such a value, and accesses only as long as bytes are
-/// uninitialised or may become so; those of initialised bytes alone are then passed over (plain_bytes()).
+/// as initialised). A value of global memory that a store moves makes the bytes there unwritten; what is computed from it is a warning,
+/// too. A register of which a part is written counts as initialised, as structures have padding. Operations are followed only while a
+/// register of the cluster holds such a value, and accesses only as long as bytes are uninitialised or may become so; those of initialised
+/// bytes alone are then passed over (plain_bytes()). Accesses to global memory are looked at with Setup::follows_global alone.
 class SharedMemoryCheck : public machine::ByteCheck {
  public:
   SharedMemoryCheck(const Setup& setup, std::uint64_t cluster);
@@ -46,7 +49,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void barrier_arrives(const machine::BarrierEvent& event) override;
   void barrier_completes(const machine::BarrierEvent& event) override;
 
-  // Registers: uninitialised_check.cpp
+  // Registers and global memory: uninitialised_check.cpp, global_check.cpp
   void operation(const machine::Event& event) override;
   void performs(const machine::Event& event) override;
   void calls(const machine::CallEvent& event) override;
@@ -56,11 +59,21 @@ class SharedMemoryCheck : public machine::ByteCheck {
 
  private:
   enum class Use : std::uint8_t { load, store, atomic, copy };
+  using Origin = UninitialisedValues::Origin;
+  /// A cp.async of one lane that other warps do not see yet, and that reads bytes which nobody has written.
+  struct LateCopy {
+    int warp;
+    std::size_t offset;  ///< in shared memory
+    std::uint64_t address, bytes;
+    std::uint32_t statement;
+    bool landed = false;
+  };
   struct BlockState {
     SharedShadow shadow;
-    std::vector<UninitialisedValues> values;  ///< by warp
+    std::vector<UninitialisedValues> values;         ///< by warp
+    std::unordered_map<std::size_t, Origin> stored;  ///< where uninitialised values came from, by 4 bytes of their place
+    std::vector<LateCopy> late;
   };
-  using Origin = UninitialisedValues::Origin;
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
   SharedShadow& shadow(const machine::Event& event) { return block(warp_of(event).block().rank()).shadow; }
@@ -68,6 +81,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
     return block(warp_of(event).block().rank()).values[static_cast<std::size_t>(warp_of(event).index())];
   }
   void publish(int rank, std::uint64_t warps);
+  void publish_warp(int rank, int warp);
   void choose_events();
 
   // Bytes
@@ -96,7 +110,25 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void mark_shuffled(const machine::ExchangeEvent& event);
   void follow_access(const machine::AccessEvent& event, LaneMask undefined);
   void mark_loaded(const machine::AccessEvent& event, LaneMask undefined, code::Slot slot, std::size_t at, std::uint32_t bytes);
+  bool reads_nothing(const machine::AccessEvent& event, int lane, std::size_t at, std::uint32_t bytes);
+  Origin origin_in_shared(const machine::Event& event, std::size_t offset);
+  void undefine(int rank, std::size_t offset, std::size_t bytes, const Origin& origin);
   std::uint32_t line_of(std::uint32_t statement);
+
+  // Global memory: global_check.cpp
+  LaneMask check_global(const machine::AccessEvent& event);
+  const StoredBuffer* buffer_at(std::uint64_t address);
+  bool exchanges(const machine::AccessEvent& event) const;
+  LaneMask unwritten_lanes(const machine::AccessEvent& event);
+  void write_global(const machine::AccessEvent& event);
+  void report_atomic(const machine::AccessEvent& event, int lane);
+  bool keep_unwritten(const machine::AccessEvent& event, code::Slot slot, int lane, std::size_t at, std::uint32_t bytes);
+  void note_late_copies(const machine::AccessEvent& event, LaneMask undefined);
+  void land_late_copies(const machine::CopiesEvent& event);
+  void publish_late_copies(int rank, int warp);
+  void bring_unwritten(int rank, std::size_t offset, std::uint64_t address, std::uint64_t bytes, std::uint32_t statement);
+  void follow_bulk(const machine::BulkEvent& copy);
+
   void report_store(const machine::Event& event, code::Slot slot, int lane);
   /// What an operand of a store or an atomic is: what is stored, or what decides that.
   enum class Stored { value, decision };
@@ -108,14 +140,15 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void store_uninitialised_rows(const machine::AccessEvent& event, const Form& form);
   void check_chunks(const machine::Event& event, const std::vector<std::uint32_t>& chunks,
                     const std::function<void(std::size_t)>& undefined);
-  void mark_warpgroup_product(const machine::ProductEvent& event, std::vector<bool> rows, const std::vector<bool>& columns,
-                              std::uint64_t address);
+  void mark_warpgroup_product(const machine::ProductEvent& event, std::vector<bool> rows, const std::vector<bool>& columns, Origin origin);
 
   const Setup& setup_;
   std::uint64_t cluster_;
   std::vector<BlockState> blocks_;                                  ///< by rank
   bool has_copies_ = false;                                         ///< the program has cp.async, which makes bytes uninitialised again
   std::unordered_map<std::uint32_t, std::uint32_t> first_of_line_;  ///< of statements that have stored such a value
+  const StoredBuffer* last_buffer_ = nullptr;                       ///< that a lane has accessed
+  std::array<const std::uint8_t*, warp_size> copied_to_{};          ///< by the lanes of a cp.async, whose access to global memory follows
   int following_ = 0;  ///< warps of the cluster in which a register holds an uninitialised value
 };
 

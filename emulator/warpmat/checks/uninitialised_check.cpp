@@ -35,8 +35,13 @@ LaneMask SharedMemoryCheck::uninitialised_of(const Event& event, Slot slot) {
 Trap::Reason SharedMemoryCheck::reason_of(const Event& event, Slot slot, const char* role) {
   const Origin& origin = values(event).origin(place(event, slot));
   const WarpState& warp = warp_of(event);
+  const Trap::Note read = warp.note("read here, before anything was stored there", origin.statement);
+  if (origin.global)
+    return {fmt::format("{} comes from global memory that nobody has written", role),
+            {{fmt::format("address {:#x} ({})", origin.address, setup_.memory->describe(origin.address))}, read},
+            "store, copy or set all that is read"};
   return {fmt::format("{} comes from uninitialised shared memory", role),
-          {warp.note_of_shared(origin.address), warp.note("read here, before anything was stored there", origin.statement)},
+          {warp.note_of_shared(origin.address), read},
           "store all that is read, and put a barrier between other warps' stores and the read"};
 }
 
@@ -56,6 +61,7 @@ void SharedMemoryCheck::mark_results(const Event& event, LaneMask mask, LaneMask
   };
   if (operation.guarded) consider(operation.guard);
   for (int i = 0; i < operation.sources; ++i) consider(warp.source_slot(operation, i));
+  origin.computed |= operation.semantics == Semantics::compute && !event.opcode().starts_with("mov");
   for (int i = 0; i < operation.results; ++i) set(event, place(event, warp.result_slot(operation, i)), mask, uninitialised, origin);
 }
 
@@ -243,16 +249,41 @@ void SharedMemoryCheck::follow_swap(const machine::AccessEvent& event) {
 void SharedMemoryCheck::mark_loaded(const machine::AccessEvent& event, LaneMask undefined, Slot slot, std::size_t at, std::uint32_t bytes) {
   const SharedShadow& bytes_of_block = shadow(event.event);
   LaneMask uninitialised = 0;
-  for (LaneMask rest = undefined; rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]) + at;
-    // Bytes that the warp itself has copied and waited for are initialised for it.
-    if (bytes_of_block.undefined(offset, bytes) && !bytes_of_block.landed_for(offset, bytes, event.event.warp()))
-      uninitialised |= lane_bit(lane);
-  }
+  for (LaneMask rest = undefined; rest != 0; rest &= rest - 1)
+    if (const int lane = first_lane(rest); reads_nothing(event, lane, at, bytes)) uninitialised |= lane_bit(lane);
   if (uninitialised == 0) return;
-  const std::uint64_t address = shared_address(event.event, event.places, first_lane(uninitialised)) + at;
-  set(event.event, place(event.event, slot), uninitialised, uninitialised, {event.event.statement(), address});
+  const auto lane = static_cast<std::size_t>(first_lane(uninitialised));
+  const Origin origin = event.space == Space::global ? Origin{event.event.statement(), event.addresses[lane] + at, true}
+                                                     : origin_in_shared(event.event, bytes_of_block.offset(event.places[lane]) + at);
+  set(event.event, place(event.event, slot), uninitialised, uninitialised, origin);
+}
+
+/// Whether these bytes of a lane's access hold nothing. Bytes of shared memory that the warp itself has copied and waited for are
+/// initialised for it.
+bool SharedMemoryCheck::reads_nothing(const machine::AccessEvent& event, int lane, std::size_t at, std::uint32_t bytes) {
+  const auto i = static_cast<std::size_t>(lane);
+  if (event.space == Space::global) {
+    const std::uint64_t address = event.addresses[i] + at;
+    const StoredBuffer* const buffer = buffer_at(address);
+    return buffer != nullptr && buffer->written != nullptr && !buffer->written->has_any(address - buffer->address, bytes);
+  }
+  const SharedShadow& bytes_of_block = shadow(event.event);
+  const std::size_t offset = bytes_of_block.offset(event.places[i]) + at;
+  return bytes_of_block.undefined(offset, bytes) && !bytes_of_block.landed_for(offset, bytes, event.event.warp());
+}
+
+/// Where an uninitialised value that `event` reads in shared memory comes from: from what was stored there, or from there.
+SharedMemoryCheck::Origin SharedMemoryCheck::origin_in_shared(const Event& event, std::size_t offset) {
+  const auto& stored = block(event.rank()).stored;
+  const auto found = stored.find(offset / 4);
+  return found != stored.end() ? found->second : Origin{event.statement(), setup_.program.shared_base + offset};
+}
+
+/// Bytes of shared memory become uninitialised because such a value is stored there.
+void SharedMemoryCheck::undefine(int rank, std::size_t offset, std::size_t bytes, const Origin& origin) {
+  block(rank).shadow.undefine(offset, bytes);
+  if (!origin.global) return;
+  for (std::size_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word) block(rank).stored[word] = origin;
 }
 
 /// The first statement of a statement's line of the source.
@@ -265,7 +296,8 @@ std::uint32_t SharedMemoryCheck::line_of(std::uint32_t statement) {
 /// Reports a lane's store of an uninitialised value to global memory: a trap, or a warning for each line of the source if `stores` is off.
 void SharedMemoryCheck::report_store(const Event& event, Slot slot, int lane) {
   constexpr const char* role = "what is stored in global memory";
-  if (setup_.checks.stores) event.trap(lane, std::nullopt, reason_of(event, slot, role), Trap::Kind::unwritten);
+  const bool global = values(event).origin(place(event, slot)).global;  // programs copy what nobody uses, too
+  if (setup_.checks.stores && !global) event.trap(lane, std::nullopt, reason_of(event, slot, role), Trap::Kind::unwritten);
   const std::uint32_t first = line_of(event.statement());
   if (!setup_.reports.unwritten_stores.wants(first, cluster_)) return;
   warn(setup_.reports.unwritten_stores, first, event, cluster_, lane, std::nullopt, reason_of(event, slot, role));
@@ -279,13 +311,14 @@ void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, S
   for (LaneMask rest = uninitialised_of(event.event, slot) & lanes; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]);
-    if (offset < bytes_of_block.size())
-      bytes_of_block.undefine(offset + at, bytes);
-    else if (event.space == Space::global && what == Stored::value)
-      report_store(event.event, slot, lane);
-    else
+    if (offset < bytes_of_block.size()) {
+      undefine(event.event.rank(), offset + at, bytes, values(event.event).origin(place(event.event, slot)));
+    } else if (event.space == Space::global && what == Stored::value) {
+      if (!keep_unwritten(event, slot, lane, at, bytes)) report_store(event.event, slot, lane);
+    } else {
       must_be_defined(event.event, slot, lane_bit(lane),
                       what == Stored::decision ? "what an atomic compares" : "what is stored in another block's shared memory");
+    }
   }
 }
 
@@ -419,7 +452,7 @@ void SharedMemoryCheck::mark_rows(const machine::AccessEvent& event, const Form&
   const SharedShadow& bytes_of_block = shadow(at);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   std::vector<LaneMask> results(static_cast<std::size_t>(fragment.registers()));
-  Origin origin{at.statement(), 0};
+  Origin origin;
   for_each_element(fragment, [&](const Element& e, int reg, int lane) {
     const RowPlace row = form.row_place(e);
     if ((undefined >> row.lane & 1) == 0) return;
@@ -427,7 +460,7 @@ void SharedMemoryCheck::mark_rows(const machine::AccessEvent& event, const Form&
         bytes_of_block.offset(event.places[static_cast<std::size_t>(row.lane)]) + static_cast<std::size_t>(row.bit / 8);
     const auto bytes = static_cast<std::size_t>((row.bit % 8 + form.memory_bits + 7) / 8);
     if (!bytes_of_block.undefined(offset, bytes) || bytes_of_block.landed_for(offset, bytes, at.warp())) return;
-    origin.address = setup_.program.shared_base + offset;
+    origin = origin_in_shared(at, offset);
     results[static_cast<std::size_t>(reg)] |= lane_bit(lane);
   });
   for (int i = 0; i < operation_of(at).results; ++i)
@@ -440,11 +473,12 @@ void SharedMemoryCheck::store_uninitialised_rows(const machine::AccessEvent& eve
   SharedShadow& bytes_of_block = shadow(at);
   const int first = first_operands(form)[static_cast<std::size_t>(OperandName::r)];
   for_each_element(form.operand(OperandName::r).fragment, [&](const Element& e, int reg, int lane) {
-    if ((uninitialised_of(at, warp_of(at).source_slot(operation_of(at), first + reg)) >> lane & 1) == 0) return;
+    const Slot slot = warp_of(at).source_slot(operation_of(at), first + reg);
+    if ((uninitialised_of(at, slot) >> lane & 1) == 0) return;
     const RowPlace row = form.row_place(e);
     const std::size_t offset =
         bytes_of_block.offset(event.places[static_cast<std::size_t>(row.lane)]) + static_cast<std::size_t>(row.bit / 8);
-    bytes_of_block.undefine(offset, static_cast<std::size_t>((row.bit % 8 + form.memory_bits + 7) / 8));
+    undefine(at.rank(), offset, static_cast<std::size_t>((row.bit % 8 + form.memory_bits + 7) / 8), values(at).origin(place(at, slot)));
   });
 }
 
@@ -471,7 +505,7 @@ void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
   const machine::Product& product = event.product;
   const Wgmma& instruction = product.instruction();
   const WgmmaForm& form = instruction.form();
-  std::uint64_t address = 0;
+  std::optional<Origin> origin;
   const auto count = [](int lines) { return static_cast<std::size_t>(lines); };
   std::vector<bool> rows, columns;  // empty: all of them are initialised
   const auto check = [&](Major major, OperandName operand, std::size_t all_lines, std::vector<bool>& uninitialised) {
@@ -483,30 +517,29 @@ void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
     constexpr std::size_t elements = 8;
     const std::size_t in_line = major == Major::k ? chunks.size() / all_lines : all_lines / elements;
     check_chunks(event.event, chunks, [&](std::size_t i) {
-      address = chunks[i];
+      origin = origin_in_shared(event.event, chunks[i] - setup_.program.shared_base);
       const std::size_t line = major == Major::k ? i / in_line : i % in_line * elements;
       std::fill_n(uninitialised.begin() + static_cast<std::ptrdiff_t>(line), major == Major::k ? 1 : elements, true);
     });
   };
   if (!product.a_in_registers()) check(instruction.immediates().major_a, OperandName::a, count(form.tile->shape.m), rows);
   check(instruction.immediates().major_b, OperandName::b, count(form.shape.n), columns);
-  if (address == 0 && !values(event.event).any()) return;
+  if (!origin && !values(event.event).any()) return;
   rows.resize(count(form.tile->shape.m));
   columns.resize(count(form.shape.n));
-  mark_warpgroup_product(event, std::move(rows), columns, address);
+  mark_warpgroup_product(event, std::move(rows), columns, origin.value_or(Origin{}));
 }
 
 /// Marks elements of D as uninitialised if their row or column is, including registers of A and metadata, or if the accumulated old element
-/// is. `address` is where uninitialised shared memory was read, or 0.
+/// is. `origin`: of what was read in shared memory.
 void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& product_event, std::vector<bool> rows,
-                                               const std::vector<bool>& columns, std::uint64_t address) {
+                                               const std::vector<bool>& columns, Origin origin) {
   const Event& event = product_event.event;
   const machine::Product& product = product_event.product;
   const Operation& operation = operation_of(event);
   const WarpState& warp = warp_of(event);
   const WgmmaForm& form = product.instruction().form();
   const Form& tile = *form.tile;
-  Origin origin{operation.statement, address};
   const auto mark_rows = [&](int source, OperandName operand) {
     const Fragment& fragment = tile.operand(operand).fragment;
     for (int reg = 0; reg < fragment.registers(); ++reg) {

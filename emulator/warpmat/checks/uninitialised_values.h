@@ -8,14 +8,16 @@
 
 namespace warpmat::checks {
 
-/// Tracks uninitialised values: which lanes of which registers hold a value from uninitialised shared memory, and where it was read.
+/// Tracks uninitialised values: which lanes of which registers hold a value from uninitialised memory, and where it was read.
 /// Registers are identified by their byte offset in the warp's frames.
 class UninitialisedValues {
  public:
   /// The first read of uninitialised bytes from which a register's value derives.
   struct Origin {
     std::uint32_t statement = 0;  ///< of Program::statements
-    std::uint64_t address = 0;    ///< in shared memory
+    std::uint64_t address = 0;    ///< in its space
+    bool global = false;          ///< in global memory; else in shared memory
+    bool computed = false;        ///< the value is not the one that was read
   };
 
   /// Whether any register holds an uninitialised value; if not, no tracking is needed.

@@ -16,6 +16,7 @@
 #include <warpmat/cuda/handles.h>
 #include <warpmat/cuda/mapped.h>
 #include <warpmat/cuda/open_file.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::cuda {
@@ -69,8 +70,8 @@ void map_file(std::uint64_t address, std::uint64_t bytes, int file) {
 
 }  // namespace
 
-AddressSpace::AddressSpace(std::uint64_t total)
-    : memory_(device_start), total_(total), next_shared_(shared_start), next_virtual_(virtual_start) {
+AddressSpace::AddressSpace(std::uint64_t total, bool followed)
+    : memory_(device_start), followed_(followed), total_(total), next_shared_(shared_start), next_virtual_(virtual_start) {
   reserve(device_start, shared_end - device_start);
   for (const Space space : {Space::shared, Space::local, Space::param}) reserve(code::window_start(space), code::window_bytes);
 }
@@ -97,6 +98,7 @@ std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind,
   std::uint64_t address = 0;
   if (kind == Allocation::Kind::device || kind == Allocation::Kind::graph) {
     address = memory_.allocate(bytes, name, texture_alignment);
+    if (followed_) memory_.set_unwritten(address, bytes);
   } else {
     address = map_shared(bytes);
     memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), bytes}, name);
@@ -203,6 +205,27 @@ std::uint8_t* AddressSpace::host_bytes(const void* address, std::uint64_t count)
 
 std::uint8_t* AddressSpace::any_bytes(const void* address, std::uint64_t count) {
   return is_device_address(address) ? device_bytes(address, count) : host_bytes(address, count);
+}
+
+bool AddressSpace::is_followed(const void* at) const {
+  const StoredBuffer* const buffer = followed_ ? find_buffer(memory_, address_of(at)) : nullptr;
+  return buffer != nullptr && buffer->written != nullptr;
+}
+
+void AddressSpace::note_written(const void* at, std::uint64_t bytes) {
+  if (is_followed(at)) memory_.set_written(address_of(at), bytes);
+}
+
+void AddressSpace::note_copied(const void* to, const void* from, std::uint64_t bytes) {
+  if (!is_followed(to)) return;
+  if (is_followed(from))
+    memory_.copy_written(address_of(to), address_of(from), bytes);
+  else
+    memory_.set_written(address_of(to), bytes);
+}
+
+std::optional<DeviceMemory::Unwritten> AddressSpace::find_unwritten(const void* at, std::uint64_t bytes) const {
+  return is_followed(at) ? memory_.find_unwritten(address_of(at), bytes) : std::nullopt;
 }
 
 std::vector<HostRange> AddressSpace::ranges_at_host() const {

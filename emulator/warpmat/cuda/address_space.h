@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,8 @@ struct Allocation {
 class AddressSpace {
  public:
   /// Reserves the addresses, and those of the windows of shared, local and parameter memory. `total`: bytes that the GPU has.
-  explicit AddressSpace(std::uint64_t total);
+  /// With `followed`, it knows which bytes of device memory nobody has written (Checks::global).
+  AddressSpace(std::uint64_t total, bool followed);
 
   /// Throws ApiError with cudaErrorMemoryAllocation if the GPU has not as many bytes left.
   std::uint64_t allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags = 0);
@@ -74,6 +76,16 @@ class AddressSpace {
   /// Either of them, as cudaMemcpyDefault asks for.
   std::uint8_t* any_bytes(const void* address, std::uint64_t count);
 
+  // With `followed`. Managed, pinned and registered memory counts as written, as the host writes there unseen; so do variables and arrays.
+  /// Whether it knows of the bytes there which ones are written.
+  bool is_followed(const void* at) const;
+  /// A fill, or a copy from the host, has written these bytes, if they are device memory.
+  void note_written(const void* at, std::uint64_t bytes);
+  /// A copy has moved these bytes, between memory of any kind.
+  void note_copied(const void* to, const void* from, std::uint64_t bytes);
+  /// The first of these bytes that nobody has written; nothing if all are, or are no device memory.
+  std::optional<DeviceMemory::Unwritten> find_unwritten(const void* at, std::uint64_t bytes) const;
+
   /// Addresses that nothing else gets, a multiple of `alignment`, for virtual memory management. Throws ApiError where there are no more.
   std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment);
 
@@ -102,6 +114,7 @@ class AddressSpace {
 
   DeviceMemory memory_;
   std::map<std::uint64_t, Allocation> allocations_;  ///< by address
+  bool followed_;
   std::uint64_t total_, used_ = 0, next_shared_, next_virtual_, count_ = 0;
 };
 

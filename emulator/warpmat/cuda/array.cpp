@@ -57,6 +57,7 @@ Fresh<Array> make_array(Context& context, const ChannelFormat* format, const Ext
   auto array = make_fresh<Array>(Array{.format = *format, .extent = extent, .flags = flags});
   const std::size_t bytes = known(CheckedSize(array->row_bytes()) * array->rows() * array->slices(), cudaErrorMemoryAllocation);
   array->address = context.space.allocate(bytes, Allocation::Kind::device, call);
+  context.space.note_written(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(array->address)), bytes);  // by surfaces, unseen
   return array;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/launch/check_list.h>
+#include <warpmat/machine/device_heap.h>
 #include <warpmat/pool/thread_pool.h>
 
 namespace warpmat::cuda {
@@ -85,7 +86,10 @@ Settings read_settings() {
 
 }  // namespace
 
-Context::Context() : settings(read_settings()), device(device_of(*settings.target, settings.processors)), space(device.global_bytes) {
+Context::Context()
+    : settings(read_settings()),
+      device(device_of(*settings.target, settings.processors)),
+      space(device.global_bytes, settings.checks.uninitialised && settings.checks.global) {
   use_thread_pool();
 }
 
@@ -133,6 +137,12 @@ void list_leaks(const Context& context, Owner owner) {
     leaks().bytes += allocation.bytes;
     say(fmt::format("not freed: {} bytes of {} at {:#x}", allocation.bytes, context.space.memory().find(address)->name, address));
   }
+  if (const DeviceHeap* const heap = find_heap(context.space.memory()); heap != nullptr && owner == primary_owner)
+    for (const auto& [address, bytes] : heap->parts()) {
+      ++leaks().allocations;
+      leaks().bytes += bytes;
+      say(fmt::format("not freed: {} bytes of malloc() in a kernel at {:#x}", bytes, address));
+    }
 }
 
 bool& in_host_function() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/core.h>
+
 #include <warpmat/cuda/array.h>
 #include <warpmat/cuda/copy.h>
 #include <warpmat/cuda/graph.h>
@@ -81,6 +83,56 @@ HostRange range_of(const std::uint8_t* first, const Box& box, const Pitch& pitch
   return {reinterpret_cast<std::uintptr_t>(first), reach(box, pitch)};
 }
 
+/// Calls visit(offset in the target, offset in the source) for each row of a box.
+template <typename Visit>
+void for_each_row(const Box& box, const Pitch& to, const Pitch& from, Visit visit) {
+  for (std::size_t z = 0; z < box.depth; ++z)
+    for (std::size_t y = 0; y < box.height; ++y) visit(z * to.slice + y * to.row, z * from.slice + y * from.row);
+}
+
+const void* behind(const void* at, std::size_t offset) {
+  return static_cast<const std::uint8_t*>(at) + offset;
+}
+
+/// Warns of bytes that a copy brings where their state is not known: to the host, most often.
+class UnwrittenWarning {
+ public:
+  void add(const Context& context, const void* from, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes;) {
+      const auto found = context.space.find_unwritten(behind(from, at), bytes - at);
+      if (!found) return;
+      if (count_ == 0) first_ = found->address;
+      count_ += found->bytes;
+      at = found->address + found->bytes - reinterpret_cast<std::uintptr_t>(from);
+    }
+  }
+  void tell(const Context& context, std::size_t all) const {
+    if (count_ == 0) return;
+    const std::string place = context.space.memory().describe(first_);
+    say_once(fmt::format("warning: a copy from the device has {} bytes of {} that nobody has written, the first at {:#x}: {}", count_, all,
+                         first_, place),
+             fmt::format("unwritten {}", context.space.memory().find(first_)->name));
+  }
+
+ private:
+  std::uint64_t count_ = 0, first_ = 0;
+};
+
+/// With Checks::global: the bytes at the target are those of the source, written or not.
+void note_copy(Context& context, const End& to, const End& from, const Box& box) {
+  if (!context.settings.checks.global) return;
+  UnwrittenWarning warning;
+  for_each_row(box, to.pitch, from.pitch, [&](std::size_t target, std::size_t source) {
+    context.space.note_copied(behind(to.at, target), behind(from.at, source), box.width);
+    if (!context.space.is_followed(to.at)) warning.add(context, behind(from.at, source), box.width);
+  });
+  warning.tell(context, box.width * box.height * box.depth);
+}
+
+void note_fill(Context& context, const End& to, const Box& box) {
+  for_each_row(box, to.pitch, to.pitch, [&](std::size_t row, std::size_t) { context.space.note_written(behind(to.at, row), box.width); });
+}
+
 GraphNode copy_node(Context& context, const End& to, const End& from, const Box& box) {
   static_cast<void>(to.bytes(context, box));
   static_cast<void>(from.bytes(context, box));
@@ -88,10 +140,10 @@ GraphNode copy_node(Context& context, const End& to, const End& from, const Box&
     std::uint8_t* const target = to.bytes(state, box);
     const std::uint8_t* const source = from.bytes(state, box);
     access_host({range_of(target, box, to.pitch), range_of(source, box, from.pitch)}, [&] {
-      for (std::size_t z = 0; z < box.depth; ++z)
-        for (std::size_t y = 0; y < box.height; ++y)
-          std::memmove(target + z * to.pitch.slice + y * to.pitch.row, source + z * from.pitch.slice + y * from.pitch.row, box.width);
+      for_each_row(box, to.pitch, from.pitch,
+                   [&](std::size_t in_target, std::size_t in_source) { std::memmove(target + in_target, source + in_source, box.width); });
     });
+    note_copy(state, to, from, box);
   };
   return {.type = NodeType::copy, .work = work};
 }
@@ -122,9 +174,9 @@ void fill_box(Context& context, Stream* stream, void* to, Pitch pitch, int value
   const auto work = [=](Context& state) {
     std::uint8_t* const target = end.bytes(state, box);
     access_host({range_of(target, box, pitch)}, [&] {
-      for (std::size_t z = 0; z < box.depth; ++z)
-        for (std::size_t y = 0; y < box.height; ++y) std::memset(target + z * pitch.slice + y * pitch.row, value, box.width);
+      for_each_row(box, pitch, pitch, [&](std::size_t row, std::size_t) { std::memset(target + row, value, box.width); });
     });
+    note_fill(state, end, box);
   };
   submit(context, stream, {.type = NodeType::fill, .work = work});
 }
@@ -231,6 +283,7 @@ GraphNode fill_node(Context& context, const Fill& fill) {
         for (std::size_t x = 0; x < box.width; ++x)
           to[y * fill.pitch + x] = static_cast<std::uint8_t>(fill.value >> 8 * (x % fill.elementSize));
     });
+    note_fill(state, end, box);
   };
   return {.type = NodeType::fill, .work = work, .made_from = fill};
 }

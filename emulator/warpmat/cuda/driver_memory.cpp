@@ -36,6 +36,7 @@ int fill(DeviceAddress to, Value value, std::size_t count, Stream* stream) {
         access_host({{reinterpret_cast<std::uintptr_t>(bytes), count * sizeof value}}, [&] {
           for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes + i * sizeof value, &value, sizeof value);
         });
+        context.space.note_written(pointer_to(to), count * sizeof value);
       };
       submit(state, stream, {.type = NodeType::fill, .work = work});
     });

@@ -203,9 +203,8 @@ std::vector<Argument> arguments_of(const code::Program& program, const ChildLaun
 
 /// A copy or fill that a kernel has left. It reaches what kernels reach: its error is the kernel's.
 void perform(Context& context, const ChildLaunch& child) {
-  const auto at = [&](std::uint64_t address) {
-    return context.space.device_bytes(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), child.bytes);
-  };
+  const auto pointer = [](std::uint64_t address) { return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)); };
+  const auto at = [&](std::uint64_t address) { return context.space.device_bytes(pointer(address), child.bytes); };
   if (child.bytes == 0) return;
   const bool copies = child.kind == ChildLaunch::Kind::copy;
   try {
@@ -215,6 +214,10 @@ void perform(Context& context, const ChildLaunch& child) {
       else
         std::memset(at(child.to), static_cast<int>(child.from), child.bytes);
     });
+    if (copies)
+      context.space.note_copied(pointer(child.to), pointer(child.from), child.bytes);
+    else
+      context.space.note_written(pointer(child.to), child.bytes);
   } catch (const ApiError& error) {
     context.set_fault(cudaErrorIllegalAddress);
     say(fmt::format("a {} that a kernel made: {}", copies ? "copy" : "fill", error.what()));

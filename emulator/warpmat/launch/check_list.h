@@ -22,7 +22,8 @@ inline constexpr std::array each_check{CheckMember{"uninitialised", &Checks::uni
                                        CheckMember{"races", &Checks::races},
                                        CheckMember{"lanes", &Checks::lanes},
                                        CheckMember{"fences", &Checks::fences},
-                                       CheckMember{"stores", &Checks::stores}};
+                                       CheckMember{"stores", &Checks::stores},
+                                       CheckMember{"global", &Checks::global}};
 static_assert(sizeof(Checks) == each_check.size(), "a check has no name");
 
 /// A word of `--check` and of WARPMAT_CUDA_CHECK, and what it turns on; null for less than two.
@@ -48,10 +49,11 @@ inline constexpr std::array check_names{
     option_of(&Checks::races),
     option_of(&Checks::lanes),
     option_of(&Checks::fences),
+    CheckOption{"global", {&Checks::uninitialised, &Checks::global}},
     // The tools of compute-sanitizer. What memcheck finds in memory is always looked for.
     CheckOption{"memcheck", {nullptr, nullptr}},
     CheckOption{"racecheck", {&Checks::races, &Checks::copies}},
-    CheckOption{"initcheck", {&Checks::uninitialised, nullptr}},
+    CheckOption{"initcheck", {&Checks::uninitialised, &Checks::global}},
     CheckOption{"synccheck", {&Checks::lanes, &Checks::fences}},
 };
 

@@ -255,6 +255,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
+  follow_writes(memory, options.checks.uninitialised && options.checks.global);
+  setup.follows_global = options.checks.uninitialised && options.checks.global && has_unwritten(memory);
   std::optional<machine::ChunkLists> chunk_lists;
   std::atomic<std::uint64_t> printed_bytes = 0;
   const machine::LaunchState state{.program = program,
@@ -282,7 +284,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
     for (const Trap& warning : reports.warnings.all()) reason.notes.push_back(checks::note_of(warning));
     throw trap.because(reason);
   }
-  for (const checks::Warnings* const some : {&reports.warnings, &reports.tensor_fences, &reports.unwritten_stores})
+  for (const checks::Warnings* const some : {&reports.warnings, &reports.tensor_fences, &reports.unwritten_stores, &reports.lane_races})
     for (const Trap& warning : some->all()) checks::add_warning(result, warning);
   result.absent_lanes = reports.absent_lanes.all();
   checks::finish(setup, result);

@@ -37,7 +37,7 @@ StoredBuffer::Bytes zeroed(std::uint64_t bytes) {
 }
 
 StoredBuffer stored(std::uint64_t address, std::uint64_t bytes, StoredBuffer::Bytes data, std::string name) {
-  return {address, bytes, std::move(data), false, std::make_unique<const std::string>(std::move(name))};
+  return {.address = address, .bytes = bytes, .data = std::move(data), .name = std::make_unique<const std::string>(std::move(name))};
 }
 
 /// Of set_most_bytes()'s limit.
@@ -150,6 +150,7 @@ void DeviceMemory::free(std::uint64_t address) {
   used_bytes_ -= counted_bytes(buffer);
   buffer.freed = true;
   buffer.data.reset();
+  buffer.written.reset();
 }
 
 void DeviceMemory::move_to_own_address(std::uint64_t address) {
@@ -157,6 +158,7 @@ void DeviceMemory::move_to_own_address(std::uint64_t address) {
   auto* const own = reinterpret_cast<std::uint8_t*>(address);
   if (buffer.bytes != 0) std::memcpy(own, buffer.data.get(), buffer.bytes);
   buffer.data = {own, StoredBuffer::Release(false)};
+  buffer.written.reset();  // the host writes there unseen
 }
 
 void DeviceMemory::add_own_memory(std::span<std::uint8_t> bytes, std::string name) {
@@ -170,6 +172,62 @@ void DeviceMemory::remove(std::uint64_t address) {
   const StoredBuffer& buffer = beginning_at(address);
   used_bytes_ -= counted_bytes(buffer);
   buffers_.erase(buffers_.begin() + (&buffer - buffers_.data()));
+}
+
+StoredBuffer& DeviceMemory::containing(std::uint64_t address, std::uint64_t count) {
+  static_cast<void>(bytes(address, count));  // throws unless one has them all
+  return *std::prev(first_behind(buffers_, address));
+}
+
+void DeviceMemory::set_unwritten(std::uint64_t address, std::uint64_t count) {
+  if (count == 0) return;
+  StoredBuffer& buffer = containing(address, count);
+  if (buffer.foreign) return;
+  if (buffer.written != nullptr) return buffer.written->remove(address - buffer.address, count);
+  buffer.written = std::make_unique<ByteSet>(buffer.bytes);
+  buffer.written->add(0, address - buffer.address);
+  buffer.written->add(address + count - buffer.address, buffer.end() - address - count);
+}
+
+void DeviceMemory::set_written(std::uint64_t address, std::uint64_t count) {
+  if (count == 0) return;
+  const StoredBuffer& buffer = containing(address, count);
+  if (buffer.written != nullptr) buffer.written->add(address - buffer.address, count);
+}
+
+std::optional<DeviceMemory::Unwritten> DeviceMemory::find_unwritten(std::uint64_t address, std::uint64_t count) const {
+  if (count == 0) return std::nullopt;
+  static_cast<void>(bytes(address, count));
+  const StoredBuffer& buffer = *find_buffer(*this, address);
+  if (buffer.written == nullptr) return std::nullopt;
+  const std::uint64_t end = address + count - buffer.address;
+  const auto first = buffer.written->find(address - buffer.address, count, false);
+  if (!first) return std::nullopt;
+  return Unwritten{buffer.address + *first, buffer.written->find(*first, end - *first, true).value_or(end) - *first};
+}
+
+void DeviceMemory::copy_written(std::uint64_t to, std::uint64_t from, std::uint64_t count) {
+  std::vector<Unwritten> missing;  // before any of them changes: the ranges may overlap
+  for (auto found = find_unwritten(from, count); found;
+       found = find_unwritten(found->address + found->bytes, from + count - found->address - found->bytes))
+    missing.push_back(*found);
+  set_written(to, count);
+  for (const Unwritten& range : missing) set_unwritten(to + (range.address - from), range.bytes);
+}
+
+void follow_writes(DeviceMemory& memory, bool followed) {
+  for (StoredBuffer& buffer : Internals::buffers(memory)) {
+    if (!followed) buffer.written.reset();
+    if (!followed || buffer.live == nullptr || buffer.written != nullptr) continue;
+    buffer.written = std::make_unique<ByteSet>(buffer.bytes);  // now: malloc() must not make it while threads read the buffer
+    buffer.written->add(0, buffer.bytes);
+  }
+}
+
+bool has_unwritten(const DeviceMemory& memory) {
+  return std::ranges::any_of(Internals::buffers(memory), [](const StoredBuffer& buffer) {
+    return buffer.live != nullptr || (buffer.written != nullptr && buffer.written->missing() != 0);
+  });
 }
 
 const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t address) {
@@ -251,8 +309,15 @@ void DeviceMemory::set_heap_bytes(std::uint64_t bytes) {
 DeviceHeap& heap_of(DeviceMemory& memory) {
   std::shared_ptr<DeviceHeap>& heap = Internals::heap(memory);
   const std::uint64_t bytes = Internals::heap_bytes(memory);
-  if (heap == nullptr) heap = std::make_shared<DeviceHeap>(memory.allocate(bytes, "the heap of malloc()"), bytes);
+  if (heap != nullptr) return *heap;
+  const std::uint64_t address = memory.allocate(bytes, "the heap of malloc()");
+  heap = std::make_shared<DeviceHeap>(address, bytes);
+  Internals::beginning_at(memory, address).live = &heap->live();
   return *heap;
+}
+
+const DeviceHeap* find_heap(const DeviceMemory& memory) {
+  return Internals::heap(memory).get();
 }
 
 void DeviceMemory::copy_out(std::uint64_t address, std::span<std::byte> to) const {

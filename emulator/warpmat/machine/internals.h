@@ -17,9 +17,12 @@ struct Internals {
 
   static const std::shared_ptr<const syntax::Module>& syntax(const Module& module) { return module.syntax_; }
   static const std::vector<StoredBuffer>& buffers(const DeviceMemory& memory) { return memory.buffers_; }
+  static std::vector<StoredBuffer>& buffers(DeviceMemory& memory) { return memory.buffers_; }
   static const code::Program& program(const Kernel& kernel) { return *kernel.program_; }
   static PlacedModules& modules(DeviceMemory& memory) { return memory.modules_; }
   static std::shared_ptr<DeviceHeap>& heap(DeviceMemory& memory) { return memory.heap_; }
+  static const std::shared_ptr<DeviceHeap>& heap(const DeviceMemory& memory) { return memory.heap_; }
+  static StoredBuffer& beginning_at(DeviceMemory& memory, std::uint64_t address) { return memory.beginning_at(address); }
   static std::uint64_t heap_bytes(const DeviceMemory& memory) { return memory.heap_bytes_; }
   static Textures& textures(DeviceMemory& memory) { return memory.textures_; }
   static const Textures& textures(const DeviceMemory& memory) { return memory.textures_; }

@@ -3,8 +3,10 @@
 // Where loads and stores access memory, in the common cases: a region that is one piece, and the lanes' addresses in it. For
 // warp_addresses.cpp and warp_memory.cpp.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/stored_buffer.h>
@@ -47,7 +49,10 @@ struct Region {
 /// compiler sees in the file: loads of one address for all lanes otherwise take a tenth longer.
 [[gnu::always_inline]] inline Region find_region(WarpState& warp, const code::Operation& operation,
                                                  const WarpState::AddressOperand& operand, LaneMask mask) {
-  if (operand.space == Space::shared) return {warp.block().shared().data(), warp.program().shared_base, warp.block().shared().size()};
+  if (operand.space == Space::shared) {
+    const std::span<std::uint8_t> shared = warp.block().shared();
+    return {shared.data(), warp.program().shared_base, std::min<std::uint64_t>(shared.size(), operand.shared_end)};
+  }
   if (operand.narrow) return {};
   if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)
     return {const_cast<std::uint8_t*>(warp.launch().parameters.data()), 0, warp.launch().parameters.size()};
@@ -61,7 +66,8 @@ struct Region {
   if (stride == last.stride && buffer != nullptr) fetch_ahead(warp, operation, *buffer, address - buffer->address, stride);
   last.address = static_cast<std::uint32_t>(address);
   last.stride = stride;
-  return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
+  return buffer == nullptr || buffer->freed || buffer->live != nullptr ? Region{}
+                                                                       : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }
 
 /// The addresses in a region, where the access is of the usual kind: nothing for all others, which locate() finds or reports.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <warpmat/launch.h>
+#include <warpmat/machine/byte_set.h>
 #include <warpmat/numeric/checked_size.h>
 
 namespace warpmat {
@@ -29,8 +30,10 @@ struct StoredBuffer {
   std::uint64_t bytes = 0;
   Bytes data = nullptr;
   bool freed = false;
-  std::unique_ptr<const std::string> name;  ///< behind a pointer: DeviceMemory::Buffer's name outlives later allocations
-  bool foreign = false;                     ///< of add_own_memory()
+  std::unique_ptr<const std::string> name;     ///< behind a pointer: DeviceMemory::Buffer's name outlives later allocations
+  bool foreign = false;                        ///< of add_own_memory()
+  std::unique_ptr<ByteSet> written = nullptr;  ///< the bytes that somebody has written; nullptr: all are
+  const ByteSet* live = nullptr;               ///< of the heap of malloc(): the bytes of its parts; nullptr: all may be accessed
 
   std::uint64_t end() const { return address + bytes; }
 };
@@ -41,6 +44,13 @@ const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t addres
 
 /// The `count` bytes at `address` in this process; nothing unless one buffer that is not freed contains them all.
 std::optional<std::span<std::uint8_t>> find_range(const DeviceMemory& memory, std::uint64_t address, CheckedSize count);
+
+/// What a launch does before its kernel runs: with `followed`, stores of the kernel are noted (Checks::global). Else all bytes count as
+/// written from now on.
+void follow_writes(DeviceMemory& memory, bool followed);
+
+/// Whether a kernel may read bytes of the memory that nobody has written.
+bool has_unwritten(const DeviceMemory& memory);
 
 /// Of a range that find_range() does not find: "the last 8 bytes lie beyond the end of buffer 'A' of 1024 bytes at 0x7f0000000000" where it
 /// begins in that buffer, and else where it begins, by DeviceMemory::describe().

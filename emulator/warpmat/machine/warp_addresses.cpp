@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/region.h>
@@ -13,6 +14,15 @@ namespace warpmat::machine {
 using code::Access;
 using code::Operation;
 using scalar::LanePattern;
+
+namespace {
+
+/// Whether kernels may access these bytes of a buffer: of the heap of malloc() those of its parts.
+bool is_live(const StoredBuffer& buffer, std::uint64_t address, std::uint64_t bytes) {
+  return buffer.live == nullptr || buffer.live->has_all(address - buffer.address, bytes);
+}
+
+}  // namespace
 
 void WarpState::find_addresses(const Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const {
   const bool narrow =
@@ -67,7 +77,13 @@ std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t ad
     case Space::global:
     case Space::constant: break;
   }
-  if (const auto found = find_range(launch_.memory, address, bytes)) return *found;
+  if (const auto found = find_range(launch_.memory, address, bytes)) {
+    if (is_live(*find_buffer(launch_.memory, address), address, bytes)) return *found;
+    trap(lane, address,
+         fmt::format("{} of {} bytes {} {} memory in no part that malloc() has given: {}", what, bytes, writes ? "to" : "from", name(space),
+                     heap_of(launch_.memory).describe(address)),
+         Trap::Kind::out_of_range);
+  }
   trap(lane, address,
        {fmt::format("{} of {} bytes {} {} memory {}", what, bytes, writes ? "to" : "from", name(space),
                     find_range(launch_.memory, address, 1) ? "across the end of a buffer" : "outside of any buffer"),
@@ -79,6 +95,24 @@ std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t ad
 }
 
 namespace {
+
+/// Traps where a lane leaves the shared variable from whose address alone its address is computed, for what lies behind it. Addresses
+/// before it are not looked at.
+void check_variable(const WarpState& warp, const Operation& operation, std::uint32_t bytes, LaneMask mask,
+                    const WarpState::Addresses& addresses) {
+  if (operation.semantics == catalogue::Semantics::matrix || warp.program().is_list) return;
+  const std::uint64_t end = warp.program().of<Access>(operation).shared_end;
+  if (end == Access::no_end) return;
+  for_each_lane(mask, [&](std::size_t lane) {
+    const std::uint64_t address = addresses.address[lane], offset = address - warp.program().shared_base;
+    if (offset < end || address >> Cluster::rank_at != 0) return;  // what reaches across the end is a check's
+    const std::uint64_t last = warp.program().shared_base + end - 1;
+    warp.trap(static_cast<int>(lane), address,
+              fmt::format("{} bytes behind the end of the variable whose address they are computed from: its last byte is {}; this is {}",
+                          bytes, warp.describe_shared(last), warp.describe_shared(address)),
+              Trap::Kind::out_of_range);
+  });
+}
 
 /// Generic addresses of several spaces: an access of each space.
 void tell_mixed_access(WarpState& warp, const Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
@@ -151,10 +185,15 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
     }
     good = (bad & mask) == 0;
   }
+  if (const bool in_heap =
+          memory != nullptr && last_buffer_ != nullptr && memory == last_buffer_->data.get() && last_buffer_->live != nullptr;
+      good && in_heap)
+    for_each_lane(mask, [&](std::size_t lane) { good &= is_live(*last_buffer_, address[lane], bytes); });
   if (!good)
     for_each_lane(mask, [&](std::size_t lane) {
       addresses.host[lane] = range(space, static_cast<int>(lane), address[lane], bytes, bytes, writes).data();
     });
+  if (space == Space::shared) check_variable(*this, operation, bytes, mask, addresses);
   if (one_space) {
     tell_access(operation, space, bytes, mask, reads, writes, addresses, asynchronous, first_register);
   } else {

@@ -64,7 +64,10 @@ Step meet_named(WarpState& warp, const Operation& operation, int source, LaneMas
     for (std::size_t i = 1; i < groups.size(); ++i) warp.separate(groups[i]);  // lanes in none, whose guard is false, stay with the first
     return Step::next;
   }
-  for (const LaneMask group : groups) perform(group, mask);
+  for (const LaneMask group : groups) {
+    warp.tell_meeting(group);
+    perform(group, mask);
+  }
   ++warp.split().pc;
   return Step::next;
 }
@@ -233,6 +236,7 @@ Step exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(warp, operation, group, together, exchange); };
   if (exchange.has_mask) return meet_named(warp, operation, operation.sources - 1, mask, true, perform);
+  warp.tell_meeting(mask);
   perform(mask, mask);
   warp.advance_gathered(mask, false);
   return Step::next;

@@ -268,6 +268,7 @@ int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix
 /// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
 int perform_matrices(WarpState& warp, const Operation& first, int most) {
   const code::Matrix& matrix = warp.program().of<code::Matrix>(first);
+  warp.tell_meeting(all_lanes);
   if (matrix.run != 0 && warp.launch().options.execution.path == Path::fast)
     if (const int done = multiply(warp, &first, matrix, std::min<int>(matrix.run, most)); done != 0) return done;
   perform_matrix(warp, first, matrix);

@@ -21,6 +21,14 @@ constexpr std::uint32_t invalid_configuration = 9;  // cudaErrorInvalidConfigura
 constexpr std::uint32_t no_memory = 2;              // cudaErrorMemoryAllocation
 constexpr std::uint64_t any_handle = 16;            // of streams and events, all alike: what is left to the GPU runs in one order
 
+/// A part of the heap, which nobody has written; 0 if there is no room.
+std::uint64_t allocate(const WarpState& warp, std::uint64_t bytes) {
+  DeviceMemory& memory = warp.launch().memory;
+  const std::uint64_t address = heap_of(memory).allocate(bytes);
+  if (address != 0 && warp.launch().options.checks.global) memory.set_unwritten(address, bytes);
+  return address;
+}
+
 ChildLaunches& children_of(WarpState& warp, int lane) {
   ChildLaunches* const children = warp.launch().options.children;
   if (children == nullptr) warp.trap(lane, std::nullopt, "the kernel launches another one or copies, which only 'warpmat cuda' runs");
@@ -74,11 +82,10 @@ void use_heap(WarpState& warp, const code::Call& call, LaneMask mask) {
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
     const auto value = argument<std::uint64_t>(warp, call, lane, 0);
-    if (call.target == code::Call::Target::allocate) {
-      give_result(warp, call, lane, heap.allocate(value));
-    } else if (!heap.free(value)) {
-      warp.trap(lane, value, "free() of an address that malloc() has not given, or that is free already");
-    }
+    if (call.target == code::Call::Target::allocate)
+      give_result(warp, call, lane, allocate(warp, value));
+    else if (!heap.free(value))
+      warp.trap(lane, value, "free() of an address that malloc() has not given, or that is free already: " + heap.describe(value));
   }
 }
 
@@ -107,13 +114,15 @@ void use_runtime(WarpState& warp, const code::Call& call, LaneMask mask) {
                              .bytes = word(2)});
         break;
       case Target::put_memory: {
-        const std::uint64_t address = heap_of(warp.launch().memory).allocate(word(1));
+        const std::uint64_t address = allocate(warp, word(1));
         put(address);
         value = address == 0 ? no_memory : 0;
         break;
       }
       case Target::free_memory:
-        if (!heap_of(warp.launch().memory).free(word(0))) warp.trap(lane, word(0), "cudaFree() of an address that no kernel has allocated");
+        if (DeviceHeap& heap = heap_of(warp.launch().memory); !heap.free(word(0)))
+          warp.trap(lane, word(0),
+                    "cudaFree() of an address that no kernel has allocated, or that is free already: " + heap.describe(word(0)));
         break;
       case Target::put_handle: put(any_handle); break;
       case Target::put_zero: put(std::uint32_t{0}); break;

@@ -255,8 +255,11 @@ class WarpState {
     int source;  ///< of the operation
     bool narrow;
     std::int64_t offset;
+    std::uint32_t shared_end = code::Access::no_end;  ///< Access::shared_end
   };
-  static AddressOperand first_address(const code::Access& access) { return {access.space, 0, access.narrow_address, access.offset}; }
+  static AddressOperand first_address(const code::Access& access) {
+    return {access.space, 0, access.narrow_address, access.offset, access.shared_end};
+  }
   /// Of cp.async: where it reads.
   static AddressOperand second_address(const code::Access& access) {
     return {Space::global, 1, access.narrow_source, access.source_offset};
@@ -322,6 +325,8 @@ class WarpState {
 
   // Lanes that execute together, and waiting: warp_waiting.cpp
   bool gather(LaneMask needed, LaneMask& mask, bool any_place);
+  /// Tells observers that the operation has all the lanes that it needs.
+  void tell_meeting(LaneMask lanes) const;
   void advance_gathered(LaneMask mask, bool any_place);
   /// Calls visit(statement, its lanes) for each statement at which lanes of `mask` stand: `operation`, and those at which they wait for it.
   /// The split that stands there is then the one that executes, as registers are those of its function.

@@ -66,12 +66,18 @@ bool WarpState::gather(LaneMask needed, LaneMask& mask, bool any_place) {
     }
   if ((needed & ~here) == 0) {
     mask = here;
+    tell_meeting(mask);
     return true;
   }
   split().state = Split::State::gathering;
   split().executing = mask;
   split().needed = needed;
   return false;
+}
+
+void WarpState::tell_meeting(LaneMask lanes) const {
+  if (observers_.want(EventKinds::synchronisation))
+    observers_.tell(EventKinds::synchronisation, &Observer::lanes_meet, Event(*this, operation(), lanes));
 }
 
 /// Moves this split, and the splits of `mask` that waited for it, past this operation.

@@ -12,6 +12,7 @@
 #include <warpmat/ptx/program/frame.h>
 #include <warpmat/ptx/program/product_runs.h>
 #include <warpmat/ptx/program/row_loads.h>
+#include <warpmat/ptx/program/shared_bases.h>
 
 namespace warpmat::code {
 
@@ -97,6 +98,7 @@ class Emitter {
   void place_constants() {
     const std::vector<std::uint64_t> shared = draft_.symbols.place_shared(program_);
     draft_.symbols.place_module(program_);
+    bound_shared_accesses(draft_, shared);
     std::size_t end = 0;  // bytes
     for (const Constants::Constant& constant : draft_.constants.all()) {
       constant_slots_.push_back(~static_cast<Slot>(end));

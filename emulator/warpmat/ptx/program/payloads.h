@@ -61,6 +61,9 @@ struct Access {
   std::uint8_t source_bytes = 0;  ///< cp.async: bytes in shared memory; if fewer are read, the rest is zero. 0 elsewhere
   bool has_source_size = false;   ///< cp.async: a source holds the number of bytes to read
   bool ignores_source = false;    ///< cp.async: a predicate selects writing zeros only
+  /// The end of the shared variable from whose address alone the access's first address is computed, as an offset in shared memory
+  std::uint32_t shared_end = no_end;
+  static constexpr std::uint32_t no_end = 0xffffffff;
 };
 
 /// Whether clusters share the memory of a space, which may be generic.

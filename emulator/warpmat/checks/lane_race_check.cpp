@@ -1,0 +1,84 @@
+#include <warpmat/checks/lane_race_check.h>
+
+#include <bit>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+using catalogue::Semantics;
+using machine::Event;
+using machine::EventKinds;
+
+LaneRaceCheck::LaneRaceCheck(const Setup& setup, std::uint64_t cluster)
+    : Observer(EventKinds::shared_accesses | EventKinds::copies | EventKinds::synchronisation), setup_(setup), cluster_(cluster) {}
+
+void LaneRaceCheck::block_begins(const machine::BlockEvent& event) {
+  blocks_.push_back({event.shared.data(), event.shared.size(), LaneRaces(event.shared.size(), event.warps)});
+}
+
+void LaneRaceCheck::report(const Event& event, int lane, std::size_t offset, bool writes, const LaneRaces::Conflict& conflict) {
+  const std::uint32_t line = first_of_line(setup_.program, event.statement());
+  if (!setup_.reports.lane_races.wants(line, cluster_)) return;
+  const machine::WarpState& warp = warp_of(event);
+  const std::uint64_t address = setup_.program.shared_base + offset;
+  warn(setup_.reports.lane_races, line, event, cluster_, lane, address,
+       fmt::format("race within the warp at {}: this {} and the {} of lane {} at {} have no __syncwarp() (bar.warp.sync) between them",
+                   warp.describe_shared(address), writes ? "store" : "load", conflict.wrote ? "store" : "load", conflict.lane,
+                   warp.statement_name(conflict.statement)));
+}
+
+void LaneRaceCheck::access(const machine::AccessEvent& event) {
+  const code::Operation& operation = operation_of(event.event);
+  if (event.space != Space::shared || operation.semantics == Semantics::matrix) return;
+  BlockState& here = block(event.event.rank());
+  const bool synchronising = (event.reads && event.writes) || (!event.asynchronous && setup_.program.of<code::Access>(operation).ordered);
+  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::size_t offset = offset_from(here.shared, event.places[static_cast<std::size_t>(lane)]);
+    if (offset >= here.bytes) continue;
+    const LaneRaces::Access access{event.event.warp(), lane, operation.statement, synchronising};
+    const auto conflict = event.writes ? here.races.write(access, offset, event.bytes) : here.races.read(access, offset, event.bytes);
+    if (conflict) report(event.event, lane, offset, event.writes, *conflict);
+  }
+}
+
+void LaneRaceCheck::copies_land(const machine::CopiesEvent& event) {
+  BlockState& here = block(event.rank);
+  for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    here.races.land(event.warp, lane, offset_from(here.shared, event.places[static_cast<std::size_t>(lane)]), event.bytes);
+  }
+}
+
+void LaneRaceCheck::synchronises(const machine::Synchronisation& event) {
+  BlockState& here = block(event.rank);
+  for (LaneMask rest = event.acquired | event.released; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::size_t word = offset_from(here.shared, event.words[static_cast<std::size_t>(lane)]);
+    word < here.bytes ? here.races.synchronise(event.warp, lane, word) : here.races.join_all(event.warp, lane);
+  }
+}
+
+void LaneRaceCheck::lanes_meet(const Event& event) {
+  block(event.rank()).races.meet(event.warp(), event.lanes());
+}
+
+void LaneRaceCheck::meet(int rank, std::uint64_t warps) {
+  for (; warps != 0; warps &= warps - 1) block(rank).races.meet(std::countr_zero(warps), all_lanes);
+}
+
+void LaneRaceCheck::barrier_completes(const machine::BarrierEvent& event) {
+  if (event.scope != machine::BarrierEvent::Scope::cluster) meet(event.rank, event.warps);
+}
+
+void LaneRaceCheck::barrier_leaves(const machine::BarrierEvent& event) {
+  meet(event.rank, event.warps);
+}
+
+}  // namespace warpmat::checks
