@@ -302,6 +302,7 @@ struct warpmat_observer {
   int (*barrier_leaves)(void* user, const warpmat_barrier_event* barrier);    /* SYNCHRONISATION: a warp goes on; the cluster's alone */
   /* The launch has no more events for it, and does not use it again: its cluster has ended, or the launch. On the thread that ran it. */
   void (*finished)(void* user);
+  int (*lanes_meet)(void* user, const warpmat_event* event); /* SYNCHRONISATION: lanes have come to a statement that needs them all */
 };
 
 /* Tells these observers, in their order and on the caller's thread, what warpmat_warp_run and warpmat_warp_step of this warp execute from

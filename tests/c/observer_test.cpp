@@ -142,6 +142,7 @@ class Script : public machine::Observer {
   }
   void barrier_arrives(const machine::BarrierEvent& e) override { add("barrier_arrives", barrier(e)); }
   void barrier_completes(const machine::BarrierEvent& e) override { add("barrier_completes", barrier(e)); }
+  void lanes_meet(const machine::Event& e) override { add("lanes_meet", line_of(e)); }
   void barrier_leaves(const machine::BarrierEvent& e) override { add("barrier_leaves", barrier(e)); }
 
   Lines lines;
@@ -275,6 +276,7 @@ warpmat_observer script_in_c(Lines& lines) {
   };
   o.barrier_arrives = [](void* u, const warpmat_barrier_event* e) { return add(u, "barrier_arrives", line_of(e)); };
   o.barrier_completes = [](void* u, const warpmat_barrier_event* e) { return add(u, "barrier_completes", line_of(e)); };
+  o.lanes_meet = [](void* u, const warpmat_event* e) { return add(u, "lanes_meet", line_of(e)); };
   o.barrier_leaves = [](void* u, const warpmat_barrier_event* e) { return add(u, "barrier_leaves", line_of(e)); };
   return o;
 }
@@ -329,11 +331,11 @@ TEST_CASE("C: observers are told every event that C++'s are, with all that is kn
     }
   }
   const std::set<std::string> everything{
-      "block_begins",   "block_ends",      "registers_differ",  "operation",       "preparation",    "run",
-      "performs",       "calls",           "returns",           "exchange",        "access",         "remote_access",
-      "shared_written", "copies_land",     "copies_complete",   "bulk_issues",     "bulk_reads",     "bulk_completes",
-      "product_issues", "products_read",   "product_completes", "tensor_accessed", "tensor_ordered", "tensor_freed",
-      "synchronises",   "barrier_arrives", "barrier_completes", "barrier_leaves"};
+      "block_begins",   "block_ends",    "registers_differ",  "operation",         "preparation",    "run",
+      "performs",       "calls",         "returns",           "exchange",          "access",         "remote_access",
+      "shared_written", "copies_land",   "copies_complete",   "bulk_issues",       "bulk_reads",     "bulk_completes",
+      "product_issues", "products_read", "product_completes", "tensor_accessed",   "tensor_ordered", "tensor_freed",
+      "synchronises",   "lanes_meet",    "barrier_arrives",   "barrier_completes", "barrier_leaves"};
   CHECK(told == everything);
 }
 
@@ -350,7 +352,7 @@ TEST_CASE("C: each call of C++'s Observer is a callback", "[c][observer]") {
     CAPTURE(name);
     CHECK(contains(in_c, "(*" + name + ")(") == (name != "checks_told"));  // which the command's profile measures by
   }
-  CHECK(calls >= 28);
+  CHECK(calls >= 29);
 }
 
 TEST_CASE("C: without `events` an observer asks for what its callbacks are told", "[c][observer]") {
@@ -395,6 +397,7 @@ TEST_CASE("C: without `events` an observer asks for what its callbacks are told"
   CHECK_ALONE(synchronises);
   CHECK_ALONE(barrier_arrives);
   CHECK_ALONE(barrier_completes);
+  CHECK_ALONE(lanes_meet);
   CHECK_ALONE(barrier_leaves);
 #undef CHECK_ALONE
   // `run` stands for operations inside of runs: together as many as there are.

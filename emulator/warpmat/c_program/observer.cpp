@@ -49,7 +49,7 @@ EventKinds kinds_of_callbacks(const warpmat_observer& c) {
          if_any(EventKinds::copies, c.bulk, c.copies_land, c.copies_complete, c.bulk_issues, c.bulk_reads, c.bulk_completes) |
          if_any(EventKinds::products, c.product_issues, c.products_read, c.product_completes) |
          if_any(EventKinds::tensor_memory, c.tensor_accessed, c.tensor_ordered, c.tensor_freed) |
-         if_any(EventKinds::synchronisation, c.synchronises, c.barrier_arrives, c.barrier_completes, c.barrier_leaves);
+         if_any(EventKinds::synchronisation, c.synchronises, c.lanes_meet, c.barrier_arrives, c.barrier_completes, c.barrier_leaves);
 }
 
 constexpr const char* ended = "an observer ended the launch";
@@ -267,6 +267,12 @@ void CallbackObserver::tensor_freed(int rank, int first, int count) {
 void CallbackObserver::synchronises(const machine::Synchronisation& what) {
   const warpmat_synchronisation given = given_synchronisation(what);
   tell(callbacks_.synchronises, nullptr, &given);
+}
+
+void CallbackObserver::lanes_meet(const Event& event) {
+  if (callbacks_.lanes_meet == nullptr) return;
+  const GivenEvent given(event, kernel_, ending_);
+  tell(callbacks_.lanes_meet, &event, given.get());
 }
 
 void CallbackObserver::barrier_arrives(const machine::BarrierEvent& barrier) {

@@ -47,6 +47,7 @@ class CallbackObserver : public machine::Observer {
   void tensor_ordered(const machine::TensorOrder& order) override;
   void tensor_freed(int rank, int first, int count) override;
   void synchronises(const machine::Synchronisation& what) override;
+  void lanes_meet(const machine::Event& event) override;
   void barrier_arrives(const machine::BarrierEvent& barrier) override;
   void barrier_completes(const machine::BarrierEvent& barrier) override;
   void barrier_leaves(const machine::BarrierEvent& barrier) override;
