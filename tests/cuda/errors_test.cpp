@@ -219,7 +219,8 @@ TEST_CASE("wrong settings are refused", "[cuda]") {
       {"WARPMAT_CUDA_TARGET=sm_1", "WARPMAT_CUDA_TARGET=sm_1: a target or card such as sm_90a or A100 is needed"},
       {"WARPMAT_CUDA_JOBS=two", "WARPMAT_CUDA_JOBS=two: a number from 0 to 1024 is needed"},
       {"WARPMAT_CUDA_CHECK=race",
-       "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, uses, copies, races, lanes, fences, global, memcheck, racecheck, "
+       "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, uses, copies, races, lanes, fences, global, memcheck, "
+       "racecheck, "
        "initcheck and synccheck, all and none"},
   };
   for (const auto& each : cases) {

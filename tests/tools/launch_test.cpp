@@ -132,7 +132,8 @@ TEST_CASE("launch says in one sentence what is wrong, and writes nothing then", 
       {{"--schedule", "x"}, {}, "--schedule"},
       {{"--check", "race"},
        {},
-       "'race' is no check: there are uninitialised, uses, copies, races, lanes, fences, global, memcheck, racecheck, initcheck and synccheck, "
+       "'race' is no check: there are uninitialised, uses, copies, races, lanes, fences, global, memcheck, racecheck, initcheck and "
+       "synccheck, "
        "all "
        "and none"},
       {{"--undefined", "maybe"}, {}, "--undefined"},
