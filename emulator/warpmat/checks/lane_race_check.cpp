@@ -28,9 +28,11 @@ void LaneRaceCheck::report(const Event& event, int lane, std::size_t offset, boo
   const machine::WarpState& warp = warp_of(event);
   const std::uint64_t address = setup_.program.shared_base + offset;
   warn(setup_.reports.lane_races, line, event, cluster_, lane, address,
-       fmt::format("race within the warp at {}: this {} and the {} of lane {} at {} have no __syncwarp() (bar.warp.sync) between them",
-                   warp.describe_shared(address), writes ? "store" : "load", conflict.wrote ? "store" : "load", conflict.lane,
-                   warp.statement_name(conflict.statement)));
+       {fmt::format("race within the warp at {:#x}: nothing orders this {} and the {} of lane {}", address, writes ? "store" : "load",
+                    conflict.wrote ? "store" : "load", conflict.lane),
+        {warp.note_of_shared(address),
+         warp.note(fmt::format("{} here by lane {}", conflict.wrote ? "stored" : "loaded", conflict.lane), conflict.statement)},
+        "__syncwarp() (bar.warp.sync) between the two orders them"});
 }
 
 void LaneRaceCheck::access(const machine::AccessEvent& event) {
