@@ -17,11 +17,14 @@ from .errors import Diagnostic, KernelTrap, NoGpu, PtxError, Trap  # noqa: E402
 from .evidence import Evidence, evidence, labels, opcodes, targets, wgmma_opcodes  # noqa: E402
 from .explanations import Explanation, explain  # noqa: E402
 from .formats import Bits, Format, decode, encode, formats  # noqa: E402
+from .identification import Candidate, Identification, Owner, Refutation, identify  # noqa: E402
 from .instructions import Instruction, InstructionOperand, find  # noqa: E402
 from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel  # noqa: E402
 from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle  # noqa: E402
 from .matrices import Product, accesses, compress, execute, expand, gather, matmul, mma, pack, product, scales, scatter, unpack  # noqa: E402
+from .measured_libraries import Library, Measured, Operation, libraries, library  # noqa: E402
 from .programs import ProgramResult, run  # noqa: E402
+from .summation import Summation  # noqa: E402
 from .testing import assert_bits_equal, assert_matches  # noqa: E402
 
 __all__ = [
@@ -31,24 +34,32 @@ __all__ = [
     "BankReport",
     "BankWord",
     "Bits",
+    "Candidate",
     "Diagnostic",
     "Evidence",
     "Explanation",
     "Format",
     "GlobalLine",
+    "Identification",
     "Instruction",
     "InstructionOperand",
     "Kernel",
     "KernelTrap",
     "LaunchResult",
     "Layout",
+    "Library",
     "MatrixDescriptor",
+    "Measured",
     "Module",
     "NoGpu",
+    "Operation",
+    "Owner",
     "Parameter",
     "Product",
     "ProgramResult",
     "PtxError",
+    "Refutation",
+    "Summation",
     "TensorMap",
     "Trap",
     "TritonKernel",
@@ -69,8 +80,11 @@ __all__ = [
     "find_sass",
     "formats",
     "gather",
+    "identify",
     "labels",
     "layout",
+    "libraries",
+    "library",
     "matmul",
     "memory_layout",
     "mma",
