@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/checks/bulk_check.h>
+#include <warpmat/checks/bulk_store_check.h>
 #include <warpmat/checks/lane_race_check.h>
 #include <warpmat/checks/lanes_check.h>
 #include <warpmat/checks/pairing.h>
@@ -14,6 +15,7 @@
 #include <warpmat/checks/rows_check.h>
 #include <warpmat/checks/shared_memory_check.h>
 #include <warpmat/checks/tensor_fence_check.h>
+#include <warpmat/checks/tensor_load_check.h>
 #include <warpmat/checks/tile_check.h>
 #include <warpmat/checks/wgmma_check.h>
 #include <warpmat/ptx/program/code.h>
@@ -111,6 +113,19 @@ void finish(const Setup& setup, LaunchResult& result) {
     check_companions(setup.gemms[i], setup.reports.companions[i], *setup.memory);
 }
 
+namespace {
+
+bool stores_in_bulk(const code::Program& program) {
+  return program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::store; });
+}
+
+bool loads_tensor_memory(const code::Program& program) {
+  return program.any<code::TensorStatement>(
+      [](const code::TensorStatement& each) { return each.action == code::TensorStatement::Action::load; });
+}
+
+}  // namespace
+
 std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster) {
   std::vector<std::unique_ptr<machine::Observer>> all;
   const code::Program& program = setup.program;
@@ -118,6 +133,8 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   const bool shared = setup.shared_bytes != 0;
   if (shared && checks.copies && (program.executes(catalogue::Semantics::bulk_copy) || program.executes(catalogue::Semantics::wgmma)))
     all.push_back(std::make_unique<BulkCheck>(setup, cluster));
+  if (shared && checks.copies && !setup.as_cards && stores_in_bulk(program))
+    all.push_back(std::make_unique<BulkStoreCheck>(setup, cluster));
   if ((shared && (checks.uninitialised || checks.copies || checks.races)) || setup.follows_global)
     all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
   if (shared && checks.races) {
@@ -125,9 +142,10 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
     all.push_back(std::make_unique<LaneRaceCheck>(setup, cluster));
   }
   if (shared && setup.reads_rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
-  if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup));
+  if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup, cluster));
   if (checks.copies && program.executes(catalogue::Semantics::tensor_memory))
     all.push_back(std::make_unique<TensorFenceCheck>(setup, cluster));
+  if (checks.copies && loads_tensor_memory(program)) all.push_back(std::make_unique<TensorLoadCheck>(setup, cluster));
   const bool tensors = program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.rank != 0; });
   if (program.executes(catalogue::Semantics::wgmma) && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));
   if (program.limits.registers != 0) all.push_back(std::make_unique<RegisterCheck>(setup, cluster));

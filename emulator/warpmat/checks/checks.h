@@ -27,11 +27,13 @@ namespace warpmat::checks {
 //     shared_memory_check   bytes of shared memory that are uninitialised, or that cp.async writes; bytes of global memory that nobody has
 //                           written; registers with values of such bytes
 //     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence
+//     bulk_store_check      bulk stores that nobody waits for, or only until they have read
 //     race_check            two warps access a byte, and nothing orders them
 //     lane_race_check       two lanes of a warp do
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
 //     rows_check            ldmatrix that reads a row twice into one matrix
 //     tensor_fence_check    tcgen05 statements of two warps on the same cells, without tcgen05.fence between them
+//     tensor_load_check     registers of tcgen05.ld that are used before the wait
 //     tile_check            descriptors of wgmma that read a tile otherwise than its tensor map wrote it
 //     lanes_check           shuffles that read lanes which take no part
 //     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)
@@ -66,6 +68,7 @@ struct Setup {
   Dim3 grid = {};
   std::vector<std::uint64_t> clusters = {};  ///< the numbers of those of LaunchOptions::gemm_blocks; empty: all
   const DeviceMemory* memory = nullptr;
+  bool as_cards = false;        ///< Timing::card
   bool follows_global = false;  ///< Checks::global, and some bytes of the memory may be ones that nobody has written
   ProductRegisters product_registers{program};
 };
