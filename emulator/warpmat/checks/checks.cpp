@@ -7,6 +7,7 @@
 
 #include <warpmat/checks/bulk_check.h>
 #include <warpmat/checks/bulk_store_check.h>
+#include <warpmat/checks/global_race_check.h>
 #include <warpmat/checks/lane_race_check.h>
 #include <warpmat/checks/lanes_check.h>
 #include <warpmat/checks/pairing.h>
@@ -41,6 +42,7 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
               const LaunchConfig& config) {
   setup.memory = &memory;
   setup.grid = config.grid;
+  setup.cluster = config.cluster;
   setup.gemms = find_gemms(options.gemm, memory, setup.program, parameters);
   setup.reports.stores = decltype(setup.reports.stores)(setup.gemms.size());
   setup.reports.companions = decltype(setup.reports.companions)(setup.gemms.size());
@@ -100,6 +102,11 @@ void add_warning(LaunchResult& result, const Trap& warning) {
   result.warned.push_back(warning);
 }
 
+void finish_races(const Setup& setup) {
+  setup.reports.global_races.finish(
+      [&](std::uint64_t cluster, const GlobalRaces::Conflict& conflict) { GlobalRaceCheck::report(setup, cluster, conflict); });
+}
+
 void finish(const Setup& setup, LaunchResult& result) {
   for (std::size_t i = 0; i < setup.gemms.size(); ++i)
     if (!setup.reports.stores[i].formed())
@@ -141,6 +148,7 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
     all.push_back(std::make_unique<RaceCheck>(setup));
     all.push_back(std::make_unique<LaneRaceCheck>(setup, cluster));
   }
+  if (checks.races && setup.grid.count() > setup.cluster.count()) all.push_back(std::make_unique<GlobalRaceCheck>(setup, cluster));
   if (shared && setup.reads_rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
   if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup, cluster));
   if (checks.copies && program.executes(catalogue::Semantics::tensor_memory))

@@ -14,6 +14,7 @@
 #include <warpmat/checks/companion.h>
 #include <warpmat/checks/gemm.h>
 #include <warpmat/checks/gemm_stores.h>
+#include <warpmat/checks/global_races.h>
 #include <warpmat/checks/product_registers.h>
 #include <warpmat/checks/warnings.h>
 #include <warpmat/launch.h>
@@ -30,6 +31,7 @@ namespace warpmat::checks {
 //     bulk_store_check      bulk stores that nobody waits for, or only until they have read
 //     race_check            two warps access a byte, and nothing orders them
 //     lane_race_check       two lanes of a warp do
+//     global_race_check     two blocks access a byte of global memory, and nothing can have ordered them
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
 //     rows_check            ldmatrix that reads a row twice into one matrix
 //     tensor_fence_check    tcgen05 statements of two warps on the same cells, without tcgen05.fence between them
@@ -42,10 +44,12 @@ namespace warpmat::checks {
 
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {
-  Warnings warnings;                                                     ///< LaunchResult::warnings
-  Warnings tensor_fences;                                                ///< LaunchResult::warnings, too
-  Warnings unwritten_stores;                                             ///< LaunchResult::warnings, too
-  Warnings lane_races;                                                   ///< LaunchResult::warnings, too
+  Warnings warnings;              ///< LaunchResult::warnings
+  Warnings tensor_fences;         ///< LaunchResult::warnings, too
+  Warnings unwritten_stores;      ///< LaunchResult::warnings, too
+  Warnings lane_races;            ///< LaunchResult::warnings, too
+  Warnings global_race_warnings;  ///< LaunchResult::warnings, too
+  GlobalRaces global_races;
   FirstReports<std::string> absent_lanes;                                ///< LaunchResult::absent_lanes
   std::vector<GemmStores> stores;                                        ///< by product
   std::vector<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
@@ -65,7 +69,7 @@ struct Setup {
       program.any<code::Matrix>([](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
   std::vector<Gemm> gemms = {};
   std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
-  Dim3 grid = {};
+  Dim3 grid = {}, cluster = {};
   std::vector<std::uint64_t> clusters = {};  ///< the numbers of those of LaunchOptions::gemm_blocks; empty: all
   const DeviceMemory* memory = nullptr;
   bool as_cards = false;        ///< Timing::card
@@ -94,6 +98,9 @@ Trap::Note note_of(const Trap& warning);
 
 /// Adds a warning to both lists of them.
 void add_warning(LaunchResult& result, const Trap& warning);
+
+/// Looks at what the clusters' checks have left. Before the warnings are read.
+void finish_races(const Setup& setup);
 
 /// What the checks say when all clusters have ended. Throws Trap.
 void finish(const Setup& setup, LaunchResult& result);

@@ -285,7 +285,9 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
     for (const Trap& warning : reports.warnings.all()) reason.notes.push_back(checks::note_of(warning));
     throw trap.because(reason);
   }
-  for (const checks::Warnings* const some : {&reports.warnings, &reports.tensor_fences, &reports.unwritten_stores, &reports.lane_races})
+  checks::finish_races(setup);
+  for (const checks::Warnings* const some :
+       {&reports.warnings, &reports.tensor_fences, &reports.unwritten_stores, &reports.lane_races, &reports.global_race_warnings})
     for (const Trap& warning : some->all())
       if (!options.suppresses || !options.suppresses(warning)) checks::add_warning(result, warning);
   result.absent_lanes = reports.absent_lanes.all();
