@@ -28,6 +28,11 @@ bool reads_shared_asynchronously(const code::Program& program) {
   });
 }
 
+bool fences_mbarriers(const code::Program& program) {
+  return std::ranges::any_of(
+      program.statements, [](const syntax::Statement* each) { return std::string_view(each->opcode).starts_with("fence.mbarrier_init"); });
+}
+
 bool meet(const SharedRange& a, const SharedRange& b) {
   return a.rank == b.rank && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
@@ -37,7 +42,8 @@ bool meet(const SharedRange& a, const SharedRange& b) {
 BulkCheck::BulkCheck(const Setup& setup, std::uint64_t cluster)
     : Observer(EventKinds::shared_accesses | EventKinds::copies | EventKinds::products | EventKinds::synchronisation),
       setup_(setup),
-      cluster_(cluster) {}
+      cluster_(cluster),
+      fences_mbarriers_(fences_mbarriers(setup.program)) {}
 
 void BulkCheck::block_begins(const machine::BlockEvent& event) {
   BlockState& state = blocks_.emplace_back(BlockState{event.shared.data(), event.shared.size(), std::nullopt});
@@ -153,7 +159,7 @@ void BulkCheck::check_announced(const SharedRange& mbarrier) {
 }
 
 /// An mbarrier is ready for copies behind a fence of the warp that has initialised it. A barrier alone is enough on GPUs, and right kernels
-/// have no more.
+/// have no more. Kernels that have the fence for it are not looked at: the machine tells nobody of that.
 void BulkCheck::note_fresh(const machine::Synchronisation& event) {
   BlockState& here = block(event.rank);
   for (LaneMask rest = event.begun; rest != 0; rest &= rest - 1) {
@@ -267,7 +273,7 @@ void BulkCheck::products_read(const Event& event, std::span<const machine::Produ
 
 void BulkCheck::synchronises(const machine::Synchronisation& event) {
   using Kind = machine::Synchronisation::Kind;
-  if (event.begun != 0) note_fresh(event);
+  if (event.begun != 0 && !fences_mbarriers_) note_fresh(event);
   if (event.kind == Kind::fence || event.kind == Kind::proxy_fence) settle(event.rank, std::uint64_t{1} << event.warp);
   if (event.kind == Kind::mbarrier && !pending_.empty()) check_arrivals(event);
   auto& proxies = block(event.rank).proxies;

@@ -70,6 +70,7 @@ class BulkCheck : public machine::Observer {
 
   const Setup& setup_;
   std::uint64_t cluster_;
+  bool fences_mbarriers_;           ///< the program has fence.mbarrier_init
   std::vector<BlockState> blocks_;  ///< by rank
   std::vector<Pending> pending_;    ///< in the order of their numbers
   std::vector<Fresh> fresh_;

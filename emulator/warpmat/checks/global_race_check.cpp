@@ -71,6 +71,7 @@ void GlobalRaceCheck::block_ends(const machine::BlockEvent& /*event*/) {
     GlobalCell& cell = *local_.cell(number);
     cell.read.released = cell.read.releases < releases_;
     cell.write.released = cell.write.releases < releases_;
+    cell.read.counts = cell.write.counts = cell.read.counts || cell.write.counts;
   });
   setup_.reports.global_races.add(cluster_, std::move(local_), [this](std::uint64_t cluster, const GlobalRaces::Conflict& conflict) {
     report(setup_, cluster, conflict);
@@ -117,11 +118,13 @@ void GlobalRaceCheck::note(std::uint64_t address, std::uint64_t bytes, bool writ
     const auto mask = static_cast<std::uint8_t>(((1u << count) - 1) << inside);
     const bool silent = writes && value != nullptr && std::memcmp(before + done, value + done, count) == 0;
     const std::uint8_t old = kept.bytes;
+    const bool counts = kept.counts || access.strong;
     if (old == 0 || (kept.strong && !access.strong) || (kept.silent && !silent)) {
       kept = access;
       kept.silent = silent;
     }
     kept.bytes = static_cast<std::uint8_t>(old | mask);
+    kept.counts = counts;
     if (writes && value != nullptr) {
       std::array<std::uint8_t, cell_bytes> all;
       std::memcpy(all.data(), &cell->value, cell_bytes);

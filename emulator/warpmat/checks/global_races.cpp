@@ -6,7 +6,8 @@ namespace {
 
 /// Whether two accesses of different clusters, the bytes of which meet, may have an order or need none.
 bool is_fine(const GlobalAccess& a, const GlobalAccess& b) {
-  if ((a.bytes & b.bytes) == 0 || (a.strong && b.strong)) return true;
+  if ((a.bytes & b.bytes) == 0) return true;
+  if ((a.strong || b.strong) && a.counts && b.counts) return true;
   return (a.released && b.acquired) || (b.released && a.acquired);
 }
 

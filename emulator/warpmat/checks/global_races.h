@@ -22,6 +22,7 @@ struct GlobalAccess {
   std::uint8_t bytes = 0;      ///< a bit for each byte of the cell; 0: there is no access
   std::uint8_t warp = 0, rank = 0;
   bool strong = false;    ///< atomic, volatile, relaxed, acquire, release
+  bool counts = false;    ///< the cluster has made a strong access to the cell: it may know what others have done there
   bool acquired = false;  ///< the cluster has acquired something before it
   bool released = false;  ///< the cluster releases something behind it: known at its end
   bool silent = false;    ///< a store that leaves what is there

@@ -133,22 +133,22 @@ __global__ void multiplies(float* to, Multiplies how) {
     return static_cast<std::uint64_t>(shared_address(at) >> 4) | leading >> 4 << 16 | std::uint64_t{128 >> 4} << 32;
   };
   const std::uint64_t da = descriptor(a, 1024), db = descriptor(b, 128);
-  float d[4] = {};
-  const auto multiply = [&](int adds) {
-    asm volatile("{ .reg .pred p; setp.ne.s32 p, %6, 0;"
-                 "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, p, 1, 1, 0, 0;"
-                 "wgmma.commit_group.sync.aligned; }"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "l"(da), "l"(db), "r"(adds)
-                 : "memory");
-  };
+  float d[4];
   if (how.fence) asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-  multiply(0);
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, 0, 1, 1, 0, 0; wgmma.commit_group.sync.aligned;"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "l"(da), "l"(db)
+      : "memory");
   if (how.overwrites) a[t] = __float2half(2);
   if (how.waits) asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   if (how.again) {
     for (float& x : d) x *= to[0] + 2;
-    multiply(1);
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, 1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "l"(da), "l"(db)
+        : "memory");
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   }
   to[t] = d[0] + d[1] + d[2] + d[3];

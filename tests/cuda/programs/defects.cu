@@ -235,6 +235,8 @@ __global__ void divided_barrier(int* to, int most) {
     __syncthreads();
     to[threadIdx.x] = 1;
   }
+  __syncwarp();
+  to[threadIdx.x ^ 1] += 1;
 }
 __global__ void mask_without_lane(int* to, unsigned mask) {
   if (threadIdx.x < 16) {
