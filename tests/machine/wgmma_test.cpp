@@ -57,8 +57,8 @@ std::string trap_of(const std::string& body, std::uint32_t threads = 128, const 
 std::string warning_of(const std::string& body) {
   DeviceMemory memory;
   const std::uint64_t out = memory.allocate(4 * 128, "out");
-  const LaunchResult result = launch(Kernel(word_kernel(body, "sm_90a", variables), "k"), {{1}, {128}}, memory, {out});
-  return result.warnings.size() == 1 ? result.warnings.front() : fmt::format("{} warnings", result.warnings.size());
+  const LaunchResult launched = launch(Kernel(word_kernel(body, "sm_90a", variables), "k"), {{1}, {128}}, memory, {out});
+  return launched.warnings.size() == 1 ? launched.warnings.front() : fmt::format("{} warnings", launched.warnings.size());
 }
 
 bool all_are(const std::vector<std::uint32_t>& words, float expected) {

@@ -9,6 +9,9 @@
 
 namespace warpmat::suppressions_test {
 
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+
 namespace {
 
 Report race() {

@@ -46,16 +46,17 @@ __device__ void store(void* to, const void* from, unsigned bytes) {
 
 struct Loads {
   unsigned expected = 2 * half_bytes;
-  bool fences = true, syncs = true, expects = true, waits = true;
+  bool syncs = true, expects = true, waits = true;
   unsigned parity = 0, arrivals = 1;
   bool order = true;  ///< the expectation comes first
 };
+template <bool fences = true>
 __global__ void loads(int* to, const int* from, Loads how) {
   __shared__ alignas(128) int tile[count];
   __shared__ std::uint64_t bar;
   if (threadIdx.x == 0) {
     init(&bar, how.arrivals);
-    if (how.fences) fence_init();
+    if (fences) fence_init();
   }
   if (how.syncs) __syncthreads();
   if (threadIdx.x == 0) {
@@ -184,40 +185,39 @@ void run(const char* name, int* in, int* out, int* other) {
   Stores s;
   if (is("too few bytes")) {
     if (!right) l.expected = half_bytes;
-    loads<<<1, count>>>(out, in, l);
+    loads<><<<1, count>>>(out, in, l);
   } else if (is("too few bytes, announced later")) {
     l.order = false;
     if (!right) l.expected = half_bytes;
-    loads<<<1, count>>>(out, in, l);
+    loads<><<<1, count>>>(out, in, l);
   } else if (is("too few bytes by a part")) {
     if (!right) l.expected = 2 * half_bytes - 16;
-    loads<<<1, count>>>(out, in, l);
+    loads<><<<1, count>>>(out, in, l);
   } else if (is("too many bytes")) {
     if (!right) l.expected = 2 * half_bytes + 64;
-    loads<<<1, count>>>(out, in, l);
+    loads<><<<1, count>>>(out, in, l);
   } else if (is("no bytes announced")) {
     l.expects = right;
     l.order = false;
-    loads<<<1, count>>>(out, in, l);
+    loads<><<<1, count>>>(out, in, l);
   } else if (is("too few bytes in the second phase")) {
     stages<<<1, count>>>(out, in, right ? 2 * half_bytes : half_bytes, true);
   } else if (is("stage filled again")) {
     stages<<<1, count>>>(out, in, 2 * half_bytes, right);
   } else if (is("mbarrier used at once")) {
-    l.fences = right;
     l.syncs = false;
-    loads<<<1, count>>>(out, in, l);
+    right ? loads<true><<<1, count>>>(out, in, l) : loads<false><<<1, count>>>(out, in, l);
   } else if (is("mbarrier used by other warps")) {
     arrivals_of_warps<<<1, 64>>>(out, right);
   } else if (is("load without a wait")) {
     l.waits = right;
-    loads<<<1, count>>>(out, in, l);
+    loads<><<<1, count>>>(out, in, l);
   } else if (is("other parity")) {
     l.parity = right ? 0 : 1;
-    loads<<<1, count>>>(out, in, l);
+    loads<><<<1, count>>>(out, in, l);
   } else if (is("arrival that does not come")) {
     l.arrivals = right ? 1 : 2;
-    loads<<<1, count>>>(out, in, l);
+    loads<><<<1, count>>>(out, in, l);
   } else if (is("store in flight")) {
     s.waits = right;
     stores<<<1, count>>>(out, other, s);
