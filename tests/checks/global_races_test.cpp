@@ -70,7 +70,7 @@ TEST_CASE("fences of the GPU's scope, or releases and acquires, may order blocks
     setp.ne.u32 %last, %v, %w;
     @%last bra OVER;
     ACQUIRE
-    ld.global.u32 %d, [%b+16];
+    ld.global.u32 %d, [%b+20];
     OVER: mov.u32 %d, 0;)";
   const auto with = [&](const std::string& fence, const std::string& acquire) {
     std::string body = sum;
@@ -82,8 +82,8 @@ TEST_CASE("fences of the GPU's scope, or releases and acquires, may order blocks
   CHECK(races(with("membar.cta;", "membar.cta;")));
   CHECK(!races(with("membar.gl;", "membar.gl;")));
   CHECK(!races(with("fence.acq_rel.gpu;", "fence.acq_rel.gpu;")));
-  CHECK(!races("st.global.u32 [%o+16], %t; atom.acq_rel.gpu.global.add.u32 %v, [%b], 1; @%last ld.global.u32 %d, [%b+16];"));
-  CHECK(races("st.global.u32 [%o+16], %t; atom.relaxed.gpu.global.add.u32 %v, [%b], 1; @%last ld.global.u32 %d, [%b+16];"));
+  CHECK(!races("st.global.u32 [%o+16], %t; atom.acq_rel.gpu.global.add.u32 %v, [%b], 1; @%last ld.global.u32 %d, [%b+20];"));
+  CHECK(races("st.global.u32 [%o+16], %t; atom.relaxed.gpu.global.add.u32 %v, [%b], 1; @%last ld.global.u32 %d, [%b+20];"));
 }
 
 TEST_CASE("a race of blocks names both places, and one launch after another has none", "[checks][races]") {

@@ -202,7 +202,7 @@ TEST_CASE("a missing tcgen05.fence, or wait between ld and st, is a warning that
            Missing{"SETUP; LOAD; LOADED; add.u32 %d, %d, 1; FREE;", ""},
            Missing{"SETUP; LOAD; mov.b32 %r9, %d;\nadd.u32 %r9, %r9, 1; // BUG\nLOADED; FREE;", "used before tcgen05.wait::ld"},
            Missing{"SETUP; LOAD; mov.b32 %r9, %d; LOADED; add.u32 %r9, %r9, 1; FREE;", ""},
-           Missing{"SETUP;\nLOAD; // BUG\nBARRIER; FREE; mov.u32 %d, 0;", "which tcgen05.dealloc has freed"},
+           Missing{"SETUP;\nLOAD; // BUG\nBARRIER; FREE; mov.u32 %d, 0;", "tcgen05.dealloc has freed"},
            Missing{"SETUP; STORE;\nLOAD; // BUG\nLOADED; STORED; FREE;", "tcgen05.wait::st has not followed it"},
            // A commit tracks what was issued before it: of the product behind the first commit the second one tells.
            Missing{"SETUP; @!%p0 bra LAST; PRODUCT; COMMIT; ADD; COMMIT; WAIT; WAIT_AGAIN;\nLOAD; // BUG\nLOADED; LAST: FREE;", between},

@@ -180,7 +180,8 @@ void BulkCheck::warn_of_fresh(const Event& event, const BulkEvent& copy) {
   warn(setup_.reports.warnings, event.statement(), event, cluster_, copy.lane, address,
        {"the copy counts at an mbarrier of which no fence since its initialisation tells the asynchronous proxy",
         {warp.note_of_shared(address), warp.note(fmt::format("warp {} initialises it", found->warp), found->statement)},
-        "fence.mbarrier_init.release.cluster or fence.proxy.async comes after mbarrier.init, and a barrier behind it"});
+        "fence.mbarrier_init.release.cluster or fence.proxy.async comes after mbarrier.init, and a barrier behind it"},
+       Trap::Kind::unordered);
 }
 
 /// Checks that the copy's source in shared memory has arrived and is visible to it.
@@ -208,7 +209,7 @@ Trap::Reason BulkCheck::unfenced(const Event& event, std::string headline, const
 /// Reports a copy that reads stores without a proxy fence: a trap, or a warning if `fences` is off.
 void BulkCheck::report_unfenced(const Event& event, int lane, std::uint64_t address, const Trap::Reason& reason) const {
   if (setup_.checks.fences) event.trap(lane, address, reason, Trap::Kind::unordered);
-  warn(setup_.reports.warnings, event.statement(), event, cluster_, lane, address, reason);
+  warn(setup_.reports.warnings, event.statement(), event, cluster_, lane, address, reason, Trap::Kind::unordered);
 }
 
 void BulkCheck::bulk_reads(const BulkEvent& copy) {
@@ -242,7 +243,8 @@ void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName ope
              unfenced(at,
                       fmt::format("operand {} has been stored by warp {}, and no fence.proxy.async since then lets wgmma see that",
                                   name(operand), store->warp),
-                      *store, chunks[i]));
+                      *store, chunks[i]),
+             Trap::Kind::unordered);
     }
     if (overlap) report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, machine::Product::chunk_bytes}, Use::read);
   }

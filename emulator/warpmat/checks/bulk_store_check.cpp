@@ -37,8 +37,8 @@ void BulkStoreCheck::bulk_completes(const BulkEvent& copy) {
 }
 
 void BulkStoreCheck::warn_of_exit(const Store& store) {
-  if (!setup_.reports.warnings.wants(store.statement, cluster_)) return;
-  setup_.reports.warnings.add(
+  if (!setup_.reports.late_stores.wants(store.statement, cluster_)) return;
+  setup_.reports.late_stores.add(
       store.statement, cluster_,
       machine::kernel_trap(store.state->block().site_of(store.warp, store.statement), std::nullopt,
                            {"the bulk store is in flight when its thread exits: it may read shared memory that the "
@@ -83,10 +83,11 @@ void BulkStoreCheck::access(const machine::AccessEvent& event) {
     if (found == written_.end()) continue;
     const machine::WarpState& warp = warp_of(event.event);
     return warn(
-        setup_.reports.warnings, event.event.statement(), event.event, cluster_, lane, address,
+        setup_.reports.late_stores, event.event.statement(), event.event, cluster_, lane, address,
         {fmt::format("{} bytes that a bulk store writes, for which only wait_group.read has waited", event.writes ? "store to" : "load of"),
          {warp.note(fmt::format("the bulk store of warp {}", found->store.warp), found->store.statement)},
-         "cp.async.bulk.wait_group without .read waits until the bytes are written"});
+         "cp.async.bulk.wait_group without .read waits until the bytes are written"},
+        Trap::Kind::unordered);
   }
 }
 

@@ -56,10 +56,10 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
 }
 
 void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
-          std::optional<std::uint64_t> address, const Trap::Reason& reason) {
+          std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind) {
   if (!warnings.wants(statement, cluster)) return;
   try {
-    event.trap(lane, address, reason);
+    event.trap(lane, address, reason, kind);
   } catch (const Trap& report) {
     warnings.add(statement, cluster, report);
   }

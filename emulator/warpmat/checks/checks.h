@@ -46,6 +46,7 @@ namespace warpmat::checks {
 struct Reports {
   Warnings warnings;              ///< LaunchResult::warnings
   Warnings tensor_fences;         ///< LaunchResult::warnings, too
+  Warnings late_stores;           ///< LaunchResult::warnings, too
   Warnings unwritten_stores;      ///< LaunchResult::warnings, too
   Warnings lane_races;            ///< LaunchResult::warnings, too
   Warnings global_race_warnings;  ///< LaunchResult::warnings, too
@@ -88,7 +89,7 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
 
 /// Adds what a trap of `event` would say, unless there is a report of `statement`: the event's, or one that stands for it.
 void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
-          std::optional<std::uint64_t> address, const Trap::Reason& reason);
+          std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind = Trap::Kind::misuse);
 
 /// The first statement of the program whose line of the source is that of `statement`; itself where it has none.
 std::uint32_t first_of_line(const code::Program& program, std::uint32_t statement);

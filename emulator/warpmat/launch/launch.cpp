@@ -286,8 +286,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
     throw trap.because(reason);
   }
   checks::finish_races(setup);
-  for (const checks::Warnings* const some :
-       {&reports.warnings, &reports.tensor_fences, &reports.unwritten_stores, &reports.lane_races, &reports.global_race_warnings})
+  for (const checks::Warnings* const some : {&reports.warnings, &reports.tensor_fences, &reports.late_stores, &reports.unwritten_stores,
+                                             &reports.lane_races, &reports.global_race_warnings})
     for (const Trap& warning : some->all())
       if (!options.suppresses || !options.suppresses(warning)) checks::add_warning(result, warning);
   result.absent_lanes = reports.absent_lanes.all();

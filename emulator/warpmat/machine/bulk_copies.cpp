@@ -119,12 +119,13 @@ std::uint64_t BulkCopies::phase_of(const SharedPlace& barrier) const {
 bool BulkCopies::arrive_at(const SharedPlace& barrier) {
   if (std::ranges::none_of(pending_, [&](const BulkTransfer& transfer) { return transfer.barrier == barrier; })) return false;
   const std::uint64_t phase = phase_of(barrier);
+  const bool all = cluster_.launch().options.timing == Timing::card;
   bool over = false;  // a copy that the phase does not need may be later than its end
   std::size_t left = 0;
   for (BulkTransfer& transfer : pending_) {
     if (transfer.barrier == barrier && !over) {
       perform(transfer);
-      over = phase_of(barrier) != phase;
+      over = !all && phase_of(barrier) != phase;
     } else {
       if (&transfer != &pending_[left]) pending_[left] = std::move(transfer);
       ++left;
