@@ -304,9 +304,18 @@ using RunOnThreads = void (*)(int jobs, void (*work)(void* data), void* data);
 /// call it. After fork() the child's launches call it, too; it must then use the caller's thread alone.
 WARPMAT_API void set_threads(RunOnThreads threads);
 
+/// When asynchronous copies, cp.async and the bulk ones, take effect.
+enum class Timing : std::uint8_t {
+  latest,  ///< as late as the ISA allows, so that a missing wait becomes visible
+  /// In the order of their statements, when the warp that issued them has its turn's end, as a card usually completes them before anything
+  /// waits: programs with races that pass on cards pass
+  card,
+};
+
 struct LaunchOptions {
   int jobs = 1;                       ///< threads; 0 means the number of cores. The result does not depend on it
   std::uint64_t schedule = 0;         ///< 0: blocks and warps in order; else the seed of another order
+  Timing timing = Timing::latest;     ///< of asynchronous copies
   ExecutionOptions execution = {};    ///< of the matrix instructions
   std::uint64_t most_operations = 0;  ///< limit for each block; 0: no limit. More is a trap
   /// Limit for what printf prints, in bytes; 0: no limit. More is a trap of kind `limit`
@@ -317,6 +326,9 @@ struct LaunchOptions {
   /// Limit for the time of the launch; 0: no limit. More is a trap of kind `limit`. launch() refuses what is negative or no number
   double most_seconds = 0;
   Checks checks = {};
+  /// Is asked of each report of a check. After true the launch goes on as if there were none, and no warning has it. Errors of which a GPU
+  /// would know, as an address outside of all buffers, end the launch without a question. Several threads may call it at once.
+  std::function<bool(const Trap& report)> suppresses = nullptr;
   /// The matrix product that the kernel should compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and
   /// K; then ",lda=72" if rows lie further apart. Every matrix instruction is checked against this product, by the origin of its operands,
   /// not by their values. The first wrong one is a trap of kind `mispaired` that names both sides. Empty: no check. See docs/use/launch.md

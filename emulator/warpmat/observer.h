@@ -78,7 +78,7 @@ struct PendingProduct;
 //   remote_access      shared_accesses         a lane accesses another block's shared memory                  later
 //   shared_written     shared_accesses         mbarrier.init has written a word                               over
 //   copies_land        copies                  bytes of cp.async are in shared memory, because lanes wait     over
-//   copies_complete    copies                  cp.async.wait_group, wait_all: the lanes continue              over
+//   copies_complete    copies                  cp.async.wait_group, wait_all, cp.async.bulk.wait_group         over
 //   bulk_issues        copies                  cp.async.bulk, st.async, red.async: addresses are valid        later
 //   bulk_reads         copies                  the copy has read shared memory                                over
 //   bulk_completes     copies                  the copy has written its destination                           over
@@ -333,7 +333,7 @@ struct Synchronisation {
   std::span<const std::uint8_t* const> words{};  ///< by lane; those of other lanes are undefined
   bool waited = false;                           ///< mbarrier: a wait that succeeded in all lanes
   LaneMask begun = 0;                            ///< mbarrier: lanes that initialise or invalidate theirs, which orders nothing
-  const Event* event = nullptr;                  ///< mbarrier: the warp at the statement; none of arrivals for asynchronous work
+  const Event* event = nullptr;                  ///< the warp at the statement; none of arrivals at an mbarrier for asynchronous work
 };
 
 struct BarrierEvent {

@@ -267,15 +267,38 @@ TEST_CASE("--save writes launches that warpmat launch executes to the same end",
   CHECK(last_word("total.npy") == 7);
 }
 
+namespace {
+
+struct Defect {
+  const char *name, *word;
+  bool ends = false;  ///< the launch, with an error
+};
+
+/// Runs each defect and its twin: the defect is told with its line, the twin has no report.
+void check_defects(const std::string& built, std::span<const Defect> defects, const std::vector<std::string>& options) {
+  for (const Defect& defect : defects) {
+    INFO(defect.name);
+    std::vector<std::string> command = options;
+    command.insert(command.end(), {built, defect.name});
+    const Outcome bad = run_cuda(command);
+    CHECK_THAT(bad.err, ContainsSubstring(defect.word));
+    CHECK((bad.status != 0) == defect.ends);
+    if (std::string(defect.name).find("leak") == std::string::npos)
+      CHECK_THAT(bad.err, ContainsSubstring("defects.cu:") || ContainsSubstring("copy from the device"));
+    command.push_back("right");
+    const Outcome good = run_cuda(command);
+    CHECK(good.status == 0);
+    CHECK_THAT(good.err, !ContainsSubstring("error: ") && !ContainsSubstring("warning: ") && !ContainsSubstring("not freed: "));
+  }
+}
+
+}  // namespace
+
 TEST_CASE("a program's defects are named, and its right twins are silent", "[cuda][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
   const std::string built = directory.path("defects");
   compile_program(built, {"defects"}, {"-lineinfo"});
-  struct Defect {
-    const char *name, *word;
-    bool ends = false;  ///< the launch, with an error
-  };
   const Defect unwritten[] = {
       {"never written", "nobody has written"},
       {"branch", "guard", true},
@@ -309,27 +332,97 @@ TEST_CASE("a program's defects are named, and its right twins are silent", "[cud
   const Defect leaks[] = {{"leak in a kernel", "4 allocations were not freed, 96 bytes"},
                           {"leak over launches", "not freed: 4 bytes of malloc() in a kernel"},
                           {"leak of the host", "not freed: 100 bytes of cudaMalloc 3"}};
-  const auto check = [&](std::span<const Defect> defects, const std::vector<std::string>& options, const std::string& silent) {
-    for (const Defect& defect : defects) {
-      INFO(defect.name);
-      std::vector<std::string> command = options;
-      command.insert(command.end(), {built, defect.name});
-      const Outcome bad = run_cuda(command);
-      CHECK_THAT(bad.err, ContainsSubstring(defect.word));
-      CHECK((bad.status != 0) == defect.ends);
-      if (defect.name != std::string("leak of the host") && options[0] != "--leaks")
-        CHECK_THAT(bad.err, ContainsSubstring("defects.cu:") || ContainsSubstring("copy from the device"));
-      command.push_back("right");
-      const Outcome good = run_cuda(command);
-      CHECK(good.status == 0);
-      CHECK(good.err.find(silent) == std::string::npos);
-    }
+  const Defect blocks[] = {{"one number of all blocks", "race between blocks"}, {"stencil in place", "race between blocks"},
+                           {"histogram of blocks", "race between blocks"},      {"last block without a fence", "race between blocks"},
+                           {"fence of the block", "race between blocks"},       {"maximum", "race between blocks"}};
+  const Defect warps[] = {
+      {"no barrier behind", "race at", true}, {"counter of warps", "race at", true}, {"barrier of the warp", "race at", true}};
+  const Defect addresses[] = {{"beyond the end", "outside of any buffer", true},
+                              {"before the beginning", "outside of any buffer", true},
+                              {"far away", "outside of any buffer", true},
+                              {"misaligned", "not a multiple of 4", true},
+                              {"null pointer", "outside of any buffer", true},
+                              {"pointer of the host", "outside of any buffer", true},
+                              {"memory that is freed", "outside of any buffer", true},
+                              {"beyond shared memory", "outside of shared memory", true}};
+  const Defect unset[] = {{"no barrier", "uninitialised shared memory", true},
+                          {"unset shared memory", "uninitialised shared memory", true},
+                          {"last of shared memory", "uninitialised shared memory", true},
+                          {"sum of unset", "uninitialised shared memory", true}};
+  const Defect lanes[] = {{"barrier in a branch", "must take part", true},
+                          {"mask without a lane", "does not name all", true},
+                          {"absent lane", "undefined", true}};
+  const Defect copies[] = {{"copy without a wait", "not been waited for", true}, {"wait for another group", "not been waited for", true}};
+  check_defects(built, unwritten, {"--check", "initcheck"});
+  check_defects(built, races, {"--check", "racecheck"});
+  check_defects(built, heap, {"--check", "memcheck"});
+  check_defects(built, leaks, {"--check", "memcheck", "--leaks"});
+  check_defects(built, blocks, {"--check", "racecheck"});
+  check_defects(built, warps, {"--check", "racecheck"});
+  check_defects(built, addresses, {"--check", "memcheck"});
+  check_defects(built, lanes, {"--check", "synccheck"});
+  for (const std::span<const Defect> each :
+       {std::span<const Defect>(unwritten), std::span<const Defect>(unset), std::span<const Defect>(copies)})
+    check_defects(built, each, {"--check", "all"});
+}
+
+TEST_CASE("defects of asynchronous copies, wgmma and tensor memory are named, and their right twins are silent", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string hopper = directory.path("hopper"), blackwell = directory.path("blackwell");
+  compile_program(hopper, {"async_defects"}, {"-lineinfo", "-DWGMMA"}, "-gencode=arch=compute_90a,code=compute_90a");
+  compile_program(blackwell, {"async_defects"}, {"-lineinfo", "-DTENSOR_MEMORY"}, "-gencode=arch=compute_100a,code=compute_100a");
+  const Defect of_hopper[] = {{"too few bytes", "512 bytes too few", true},
+                              {"too few bytes, announced later", "512 bytes too few", true},
+                              {"too few bytes by a part", "16 bytes too few", true},
+                              {"too many bytes", "64 bytes too many", true},
+                              {"no bytes announced", "no expect_tx", true},
+                              {"too few bytes in the second phase", "512 bytes too few", true},
+                              {"stage filled again", "deadlock", true},
+                              {"mbarrier used at once", "initialis"},
+                              {"mbarrier used by other warps", "mbarrier", true},
+                              {"load without a wait", "uninitialised", true},
+                              {"other parity", "uninitialised", true},
+                              {"arrival that does not come", "deadlock", true},
+                              {"store in flight", "in flight"},
+                              {"wait for the source alone", "wait_group.read"},
+                              {"source overwritten", "may still read it", true},
+                              {"store without a proxy fence", "fence.proxy.async", true},
+                              {"product without a fence", "wgmma.fence", true},
+                              {"product without a proxy fence", "fence.proxy.async"},
+                              {"accumulators before the wait", "wgmma.wait_group", true},
+                              {"operand overwritten", "race at", true},
+                              {"accumulators changed", "wgmma.fence", true}};
+  const Defect of_blackwell[] = {{"register before the wait", "tcgen05.wait::ld"}, {"freed before the wait", "tcgen05.dealloc"}};
+  check_defects(hopper, of_hopper, {"--check", "all"});
+  check_defects(blackwell, of_blackwell, {"--check", "all", "--target", "sm_100a"});
+}
+
+TEST_CASE("a program's reports are suppressed by a file, and those that hide nothing are told", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string built = directory.path("defects"), file = directory.path("my.supp");
+  compile_program(built, {"defects"}, {"-lineinfo"});
+  const std::vector<std::string> program{built, "branch"};
+  const auto with = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"--check", "initcheck"});
+    options.insert(options.end(), program.begin(), program.end());
+    return run_cuda(options);
   };
-  check(unwritten, {"--check", "initcheck"}, "written");
-  check(unwritten, {"--check", "all"}, "written");
-  check(races, {"--check", "racecheck"}, "race");
-  check(heap, {"--check", "memcheck"}, "malloc");
-  check(leaks, {"--leaks"}, "not freed: ");
+  const Outcome printed = with({"--print-suppressions"});
+  CHECK(printed.status == 1);
+  const std::size_t at = printed.err.find("suppression: ");
+  REQUIRE(at != std::string::npos);
+  const std::string line = printed.err.substr(at + 13, printed.err.find('\n', at) - at - 13);
+  CHECK_THAT(line, StartsWith("unwritten kernel=") && ContainsSubstring("at=defects.cu:"));
+  std::ofstream(file) << line << "\nunordered\n";
+  const Outcome suppressed = with({"--suppressions", file});
+  CHECK(suppressed.status == 0);
+  CHECK_THAT(suppressed.err, !ContainsSubstring("nobody has written") && ContainsSubstring("my.supp:2: "));
+  std::ofstream(file) << "races\n";
+  const Outcome refused = with({"--suppressions", file});
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, ContainsSubstring("my.supp:1: "));
 }
 
 TEST_CASE("device code of several objects is linked", "[cuda][slow]") {

@@ -17,8 +17,9 @@ inline bool has_nvcc() {
 }
 
 /// Compiles tests/cuda/programs/NAME.cu of each name into the program `built`, with the shared runtime and PTX for sm_90.
-inline void compile_program(const std::string& built, const std::vector<std::string>& names, const std::vector<std::string>& options = {}) {
-  std::vector<std::string> command{"-arch=sm_90", "-cudart", "shared", "-o", built};
+inline void compile_program(const std::string& built, const std::vector<std::string>& names, const std::vector<std::string>& options = {},
+                            const std::string& architecture = "-arch=sm_90") {
+  std::vector<std::string> command{architecture, "-cudart", "shared", "-o", built};
   for (const std::string& name : names) command.push_back(source_path("tests/cuda/programs/" + name + ".cu"));
   command.insert(command.end(), options.begin(), options.end());
   REQUIRE(run_program("nvcc", command).status == 0);

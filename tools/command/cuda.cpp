@@ -10,6 +10,7 @@
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/report/report_json.h>
+#include <warpmat/report/suppressions.h>
 #include <warpmat/version.h>
 
 #include <algorithm>
@@ -55,6 +56,7 @@ struct CudaOptions {
   std::string target = "sm_90a", checks = usual_program_checks, report, save;
   int jobs = 0, processors = 0;
   std::uint64_t schedule = 0;
+  Timing timing = Timing::latest;
   bool leaks = false;
   Undefined undefined = Undefined::trap;
   std::string assembler = "code";
@@ -270,6 +272,10 @@ Variables variables_of(const CudaOptions& options, const std::string& record, co
           {"WARPMAT_CUDA_TARGET", options.target},
           {"WARPMAT_CUDA_JOBS", std::to_string(options.jobs)},
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
+          {"WARPMAT_CUDA_TIMING", options.timing == Timing::card ? "card" : "latest"},
+          {"WARPMAT_CUDA_SUPPRESSIONS",
+           options.found.suppressions.empty() ? "" : std::filesystem::absolute(options.found.suppressions).string()},
+          {"WARPMAT_CUDA_PRINT_SUPPRESSIONS", options.found.print_suppressions ? "1" : "0"},
           {"WARPMAT_CUDA_CHECK", without_banks(options.checks)},
           {"WARPMAT_CUDA_UNDEFINED", options.undefined == Undefined::hardware ? "hardware" : "trap"},
           {"WARPMAT_CUDA_ASSEMBLER", options.assembler},
@@ -420,6 +426,7 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   check_examination(options.examination);
   if (!options.report.empty()) check_output_place(options.report);
   check_finding_files(options.found);
+  if (!options.found.suppressions.empty()) static_cast<void>(read_suppressions(options.found.suppressions));
   check_profile_flag(options.profile);
   refuse_other_kinds(words.front());
   refuse_separate_file(options.profile, words.front());
@@ -447,6 +454,7 @@ void add_cuda(Command app) {
   command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core, the default. The result does not depend on it")
       .range(0, 1024);
   add_schedule_flag(command, options->schedule);
+  add_timing_flag(command, options->timing);
   command
       .add_option("--check", options->checks,
                   all_check_names() +

@@ -15,6 +15,13 @@ void add_finding_flags(Command command, FindingFiles& files) {
       .type_name("FILE.sarif");
   command.add_option("--junit", files.junit, "Write the run as a test of JUnit, for CI servers").type_name("FILE.xml");
   command.add_flag("--full-names", files.full_names, "Name kernels with their return types and parameters in what is reported");
+  command
+      .add_option(
+          "--suppressions", files.suppressions,
+          "Reports that are not wanted, a line each: KIND kernel=NAME at=FILE:LINE text=HEADLINE, with * for any. The launch goes on "
+          "without those of checks; lines that hide nothing are told")
+      .type_name("FILE");
+  command.add_flag("--print-suppressions", files.print_suppressions, "Print the line that suppresses a report behind each");
 }
 
 void check_finding_files(const FindingFiles& files) {
@@ -25,6 +32,7 @@ void check_finding_files(const FindingFiles& files) {
 void print_reports(const FindingFiles& files, const std::vector<Report>& reports, std::string_view ptx) {
   ReportStyle style = style_of_terminal();
   style.full_names = files.full_names;
+  style.suppressions = files.print_suppressions;
   style.ptx = ptx;
   for (const Report& report : without_repetitions(reports)) fmt::print(stderr, "{}", report_text(report, style));
 }

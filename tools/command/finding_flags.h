@@ -12,10 +12,11 @@ namespace warpmat {
 /// Where a command writes what it found: files for other programs, and how for people.
 struct FindingFiles {
   std::string sarif, junit;
-  bool full_names = false;
+  bool full_names = false, print_suppressions = false;
+  std::string suppressions;
 };
 
-/// Adds --sarif, --junit and --full-names. `files` must outlive the parsing.
+/// Adds --sarif, --junit, --full-names, --suppressions and --print-suppressions. `files` must outlive the parsing.
 void add_finding_flags(Command command, FindingFiles& files);
 
 /// Throws std::runtime_error where the files cannot be written, before the work.

@@ -7,6 +7,7 @@
 #include <warpmat/pool/thread_pool.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/report/suppressions.h>
 
 #include <algorithm>
 #include <chrono>
@@ -204,6 +205,9 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   if (launch_options.gemm.empty()) launch_options.gemm = ready.description.gemm;
   for (const std::string& block : options.gemm_blocks) launch_options.gemm_blocks.push_back(parse_block_index(block));
   launch_options.checks = checks_of(options, ready);
+  Suppressions suppressions = options.found.suppressions.empty() ? Suppressions() : read_suppressions(options.found.suppressions);
+  if (!suppressions.empty())
+    launch_options.suppresses = [&](const Trap& trap) { return suppressions.suppresses(warpmat::report_of(trap)); };
   OpcodeCounts counts;
   DescriptorReport descriptors(ready.prepared.memory);
   if (options.show == "descriptors") launch_options.observers.push_back(&descriptors);
@@ -238,6 +242,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   std::vector<Report> found;
   for (const Trap& warning : result.warned) found.push_back(report_of(ready, warning, Report::Level::warning));
   print_reports(options.found, found, ptx_of(ready));
+  for (const std::string& unused : suppressions.unused()) fmt::print(stderr, "warpmat: {}\n", unused);
   write_outputs(ready.description, ready.prepared);
   write_report(options.report, command, target, instructions, counts.counts());
   if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
@@ -297,6 +302,7 @@ void add_launch(Command app) {
                   "descriptors: what wgmma's matrix descriptors and the tensor maps of the launch say, a line each")
       .one_of({"descriptors"});
   add_schedule_flag(command, options->launch.schedule);
+  add_timing_flag(command, options->launch.timing);
   command.add_option("--check", options->checks,
                      all_check_names() +
                          ", separated by commas; or all, or none. Default: uninitialised, copies, and races where the launch has at most "

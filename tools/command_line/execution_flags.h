@@ -26,6 +26,15 @@ inline void add_schedule_flag(Command command, std::uint64_t& seed) {
       .range(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(), true);
 }
 
+/// Adds --timing, which sets `timing`. It must outlive the parsing.
+inline void add_timing_flag(Command command, Timing& timing) {
+  const std::map<std::string, Timing> choices{{"latest", Timing::latest}, {"card", Timing::card}};
+  command
+      .add_choice("--timing", timing, choices,
+                  "When asynchronous copies take effect: as late as the ISA allows, or soon and in order, as on cards (default: latest)")
+      .type_name("{latest,card}");
+}
+
 /// Adds the options common to all commands that execute statements: --reference and --undefined, which set `options`. Both must outlive the
 /// parsing.
 inline void add_execution_flags(Command command, ExecutionOptions& options) {

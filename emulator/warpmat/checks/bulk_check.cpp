@@ -6,7 +6,10 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/cluster.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/kernel_trap.h>
+#include <warpmat/machine/mbarrier.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {
@@ -25,6 +28,11 @@ bool reads_shared_asynchronously(const code::Program& program) {
   });
 }
 
+bool fences_mbarriers(const code::Program& program) {
+  return std::ranges::any_of(
+      program.statements, [](const syntax::Statement* each) { return std::string_view(each->opcode).starts_with("fence.mbarrier_init"); });
+}
+
 bool meet(const SharedRange& a, const SharedRange& b) {
   return a.rank == b.rank && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
@@ -34,7 +42,8 @@ bool meet(const SharedRange& a, const SharedRange& b) {
 BulkCheck::BulkCheck(const Setup& setup, std::uint64_t cluster)
     : Observer(EventKinds::shared_accesses | EventKinds::copies | EventKinds::products | EventKinds::synchronisation),
       setup_(setup),
-      cluster_(cluster) {}
+      cluster_(cluster),
+      fences_mbarriers_(fences_mbarriers(setup.program)) {}
 
 void BulkCheck::block_begins(const machine::BlockEvent& event) {
   BlockState& state = blocks_.emplace_back(BlockState{event.shared.data(), event.shared.size(), std::nullopt});
@@ -53,16 +62,10 @@ const BulkCheck::Pending* BulkCheck::overlapping(const SharedRange& range, Use u
 }
 
 /// What keeps a pending copy from being there, as the end of a sentence, and what would help.
-Trap::Reason BulkCheck::awaited(const Pending& pending) {
-  const BulkEvent& copy = pending.copy;
+Trap::Reason BulkCheck::awaited(const BulkEvent& copy) {
   if (copy.reads)
     return {"may still read it: its group has not been waited for", {}, "cp.async.bulk.wait_group.read comes before the store"};
-  if (pending.passed == 0) return {"has not been waited for", {}, "the wait at the copy's mbarrier comes before the access"};
-  return {"may still be on its way",
-          {{fmt::format("the phase of its mbarrier ended with the {} bytes of other copies, so that its own {} were not announced by "
-                        "expect_tx",
-                        pending.passed, copy.writes->bytes)}},
-          "expect_tx announces the bytes of all copies of the phase"};
+  return {"has not been waited for", {}, "the wait at the copy's mbarrier comes before the access"};
 }
 
 /// Whether a pending copy may write one of these chunks: it writes bytes between the first and the last of them.
@@ -78,7 +81,7 @@ void BulkCheck::report_overlap(const Event& event, int lane, const SharedRange& 
   const BulkEvent& other = pending->copy;
   const machine::WarpState& warp = warp_of(event);
   const std::uint64_t address = setup_.program.shared_base + range.offset;
-  Trap::Reason reason = awaited(*pending);
+  Trap::Reason reason = awaited(pending->copy);
   const std::string copy = other.from_registers ? "asynchronous store" : "bulk copy";
   reason.headline = fmt::format("{} bytes of {} {}, which {}", use == Use::read ? "load of" : "store to", other.from_registers ? "an" : "a",
                                 copy, reason.headline);
@@ -105,9 +108,80 @@ void BulkCheck::remote_access(const machine::RemoteAccess& event) {
 }
 
 void BulkCheck::bulk_issues(const Event& event, const BulkEvent& copy) {
+  any_block_ = &warp_of(event).block();
+  if (copy.barrier && !fresh_.empty()) warn_of_fresh(event, copy);
   if (copy.writes) report_overlap(event, copy.lane, *copy.writes, copy.reduces ? Use::reduce : Use::write);
   if (copy.reads) check_source(event, copy);
-  pending_.push_back({copy});
+  const machine::MbarrierHistory* const history = copy.barrier ? history_of(*copy.barrier) : nullptr;
+  pending_.push_back({copy, transfer_of(copy).counted_bytes(), history == nullptr ? 0 : history->phases()});
+}
+
+/// nullptr if there is no mbarrier.
+const machine::MbarrierHistory* BulkCheck::history_of(const SharedRange& mbarrier) const {
+  const auto& all = any_block_->cluster().block(mbarrier.rank).mbarriers();
+  const auto found = all.find(static_cast<std::uint32_t>(mbarrier.offset));
+  return found == all.end() ? nullptr : &found->second;
+}
+
+/// Reports copies that the last phase of an mbarrier ended without: expect_tx announced fewer bytes than were issued in it. Which of its
+/// copies a phase waits for is the hardware's choice, so any of them may be missing.
+void BulkCheck::check_announced(const SharedRange& mbarrier) {
+  const machine::MbarrierHistory* const history = history_of(mbarrier);
+  if (history == nullptr) return;
+  std::uint64_t late = 0;
+  const Pending* first = nullptr;
+  for (Pending& pending : pending_) {
+    const auto& counted = pending.copy.barrier;
+    if (!counted || counted->rank != mbarrier.rank || counted->offset != mbarrier.offset || pending.phases >= history->phases()) continue;
+    late += pending.counted;
+    pending.phases = history->phases();
+    if (first == nullptr) first = &pending;
+  }
+  if (first == nullptr) return;
+  const machine::MbarrierHistory::Phase& phase = history->last_phase();
+  const bool announced = phase.statements != 0;
+  const auto note = [&](std::string text, std::uint32_t statement) {
+    return Trap::Note{std::move(text), machine::place_of(setup_.program, statement)};
+  };
+  Trap::Reason reason{
+      announced ? fmt::format("expect_tx announces {} bytes too few: {} were issued on its mbarrier in the phase", late, phase.came + late)
+                : fmt::format("no expect_tx announces the {} bytes of the phase that has ended", late),
+      {note(fmt::format("this copy of {} bytes may still be on its way", first->counted), first->copy.statement)},
+      "expect_tx announces the bytes of all copies of the phase"};
+  if (announced && phase.statements > 1)
+    reason.notes.push_back({fmt::format("{} statements announced bytes; this is the last", phase.statements)});
+  const machine::Block& block = any_block_->cluster().block(announced ? mbarrier.rank : first->copy.rank);
+  const Trap report = machine::kernel_trap(
+      announced ? block.site_of(phase.announcer.warp, phase.announcer.statement) : block.site_of(first->copy.warp, first->copy.statement),
+      setup_.program.shared_base + mbarrier.offset, reason, Trap::Kind::unordered);
+  if (!setup_.as_cards) throw report;
+  setup_.reports.warnings.add(announced ? phase.announcer.statement : first->copy.statement, cluster_, report);
+}
+
+/// An mbarrier is ready for copies behind a fence of the warp that has initialised it. A barrier alone is enough on GPUs, and right kernels
+/// have no more. Kernels that have the fence for it are not looked at: the machine tells nobody of that.
+void BulkCheck::note_fresh(const machine::Synchronisation& event) {
+  BlockState& here = block(event.rank);
+  for (LaneMask rest = event.begun; rest != 0; rest &= rest - 1) {
+    const std::uint64_t offset = offset_from(here.shared, event.words[static_cast<std::size_t>(first_lane(rest))]);
+    if (offset < here.bytes) fresh_.push_back({{event.rank, offset, sizeof(std::uint64_t)}, event.warp, event.event->statement()});
+  }
+}
+
+void BulkCheck::settle(int rank, std::uint64_t warps) {
+  std::erase_if(fresh_, [&](const Fresh& each) { return each.mbarrier.rank == rank && (warps >> each.warp & 1) != 0; });
+}
+
+void BulkCheck::warn_of_fresh(const Event& event, const BulkEvent& copy) {
+  const auto found = std::ranges::find_if(fresh_, [&](const Fresh& each) { return meet(each.mbarrier, *copy.barrier); });
+  if (found == fresh_.end()) return;
+  const machine::WarpState& warp = warp_of(event);
+  const std::uint64_t address = setup_.program.shared_base + copy.barrier->offset;
+  warn(setup_.reports.warnings, event.statement(), event, cluster_, copy.lane, address,
+       {"the copy counts at an mbarrier of which no fence since its initialisation tells the asynchronous proxy",
+        {warp.note_of_shared(address), warp.note(fmt::format("warp {} initialises it", found->warp), found->statement)},
+        "fence.mbarrier_init.release.cluster or fence.proxy.async comes after mbarrier.init, and a barrier behind it"},
+       Trap::Kind::unordered);
 }
 
 /// Checks that the copy's source in shared memory has arrived and is visible to it.
@@ -132,11 +206,10 @@ Trap::Reason BulkCheck::unfenced(const Event& event, std::string headline, const
           "fence.proxy.async comes after the store, in the warp that stores, and a barrier behind it"};
 }
 
-/// Reports an asynchronous read without a proxy fence: a trap, or a warning if `fences` is off. A GPU usually has the bytes by then: of
-/// 135,168,000 sums by wgmma on an H200, which read stores without a fence, none was wrong.
+/// Reports a copy that reads stores without a proxy fence: a trap, or a warning if `fences` is off.
 void BulkCheck::report_unfenced(const Event& event, int lane, std::uint64_t address, const Trap::Reason& reason) const {
   if (setup_.checks.fences) event.trap(lane, address, reason, Trap::Kind::unordered);
-  warn(setup_.reports.warnings, event.statement(), event, cluster_, lane, address, reason);
+  warn(setup_.reports.warnings, event.statement(), event, cluster_, lane, address, reason, Trap::Kind::unordered);
 }
 
 void BulkCheck::bulk_reads(const BulkEvent& copy) {
@@ -148,13 +221,11 @@ void BulkCheck::bulk_completes(const BulkEvent& copy) {
   for (const SharedRange& range : copy.written)
     if (auto& proxies = block(range.rank).proxies) proxies->clear(range.offset, range.bytes);
   std::erase_if(pending_, [&](const Pending& other) { return other.copy.number == copy.number; });
-  if (!copy.barrier || !copy.writes) return;
-  for (Pending& other : pending_)
-    if (other.copy.barrier && other.copy.barrier->rank == copy.barrier->rank && other.copy.barrier->offset == copy.barrier->offset)
-      other.passed += copy.writes->bytes;
+  if (copy.barrier && !pending_.empty()) check_announced(*copy.barrier);
 }
 
-/// A store that wgmma reads needs a proxy fence. Bytes of cp.async do not: an H200 shows them to wgmma without one, and CuTe's wgmma_sm90
+/// A store that wgmma reads needs a proxy fence. Without one a GPU has the bytes nevertheless, so that is a warning: of 135,168,000 sums on
+/// an H200 none was wrong. Bytes of cp.async do not: an H200 shows them to wgmma without one, and CuTe's wgmma_sm90
 /// relies on it.
 void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName operand) {
   const Event& at = event.event;
@@ -167,13 +238,13 @@ void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName ope
     const std::uint32_t offset = chunks[i] - setup_.program.shared_base;
     if (const auto store = stores ? proxies->unfenced(offset, machine::Product::chunk_bytes) : std::nullopt; store && !store->copied) {
       stores = false;  // one report for each operand
-      if (setup_.checks.fences || setup_.reports.warnings.wants(at.statement(), cluster_))
-        report_unfenced(
-            at, -1, chunks[i],
-            unfenced(at,
-                     fmt::format("operand {} has been stored by warp {}, and no fence.proxy.async since then lets wgmma see that",
-                                 name(operand), store->warp),
-                     *store, chunks[i]));
+      if (setup_.reports.warnings.wants(at.statement(), cluster_))
+        warn(setup_.reports.warnings, at.statement(), at, cluster_, -1, chunks[i],
+             unfenced(at,
+                      fmt::format("operand {} has been stored by warp {}, and no fence.proxy.async since then lets wgmma see that",
+                                  name(operand), store->warp),
+                      *store, chunks[i]),
+             Trap::Kind::unordered);
     }
     if (overlap) report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, machine::Product::chunk_bytes}, Use::read);
   }
@@ -203,14 +274,32 @@ void BulkCheck::products_read(const Event& event, std::span<const machine::Produ
 }
 
 void BulkCheck::synchronises(const machine::Synchronisation& event) {
+  using Kind = machine::Synchronisation::Kind;
+  if (event.begun != 0 && !fences_mbarriers_) note_fresh(event);
+  if (event.kind == Kind::fence || event.kind == Kind::proxy_fence) settle(event.rank, std::uint64_t{1} << event.warp);
+  if (event.kind == Kind::mbarrier && !pending_.empty()) check_arrivals(event);
   auto& proxies = block(event.rank).proxies;
   if (!proxies) return;
-  if (event.kind == machine::Synchronisation::Kind::proxy_fence) proxies->fence(event.warp);
+  if (event.kind == Kind::proxy_fence) proxies->fence(event.warp);
   if (event.waited) proxies->synchronise(event.warp);
+}
+
+/// Arrivals, too, end phases.
+void BulkCheck::check_arrivals(const machine::Synchronisation& event) {
+  for (LaneMask rest = event.released; rest != 0; rest &= rest - 1)
+    for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
+      const std::uint64_t offset = offset_from(blocks_[rank].shared, event.words[static_cast<std::size_t>(first_lane(rest))]);
+      if (offset < blocks_[rank].bytes) check_announced({static_cast<int>(rank), offset, sizeof(std::uint64_t)});
+    }
+}
+
+void BulkCheck::barrier_arrives(const machine::BarrierEvent& event) {
+  if (event.scope == machine::BarrierEvent::Scope::cluster) settle(event.rank, event.warps);
 }
 
 void BulkCheck::barrier_completes(const machine::BarrierEvent& event) {
   if (event.scope != machine::BarrierEvent::Scope::block) return;
+  settle(event.rank, event.warps);
   if (auto& proxies = block(event.rank).proxies)
     for (std::uint64_t rest = event.waiting; rest != 0; rest &= rest - 1) proxies->synchronise(std::countr_zero(rest));
 }

@@ -14,6 +14,7 @@
 #include <warpmat/checks/companion.h>
 #include <warpmat/checks/gemm.h>
 #include <warpmat/checks/gemm_stores.h>
+#include <warpmat/checks/global_races.h>
 #include <warpmat/checks/product_registers.h>
 #include <warpmat/checks/warnings.h>
 #include <warpmat/launch.h>
@@ -27,11 +28,14 @@ namespace warpmat::checks {
 //     shared_memory_check   bytes of shared memory that are uninitialised, or that cp.async writes; bytes of global memory that nobody has
 //                           written; registers with values of such bytes
 //     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence
+//     bulk_store_check      bulk stores that nobody waits for, or only until they have read
 //     race_check            two warps access a byte, and nothing orders them
 //     lane_race_check       two lanes of a warp do
+//     global_race_check     two blocks access a byte of global memory, and nothing can have ordered them
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
 //     rows_check            ldmatrix that reads a row twice into one matrix
 //     tensor_fence_check    tcgen05 statements of two warps on the same cells, without tcgen05.fence between them
+//     tensor_load_check     registers of tcgen05.ld that are used before the wait
 //     tile_check            descriptors of wgmma that read a tile otherwise than its tensor map wrote it
 //     lanes_check           shuffles that read lanes which take no part
 //     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)
@@ -40,10 +44,13 @@ namespace warpmat::checks {
 
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {
-  Warnings warnings;                                                     ///< LaunchResult::warnings
-  Warnings tensor_fences;                                                ///< LaunchResult::warnings, too
-  Warnings unwritten_stores;                                             ///< LaunchResult::warnings, too
-  Warnings lane_races;                                                   ///< LaunchResult::warnings, too
+  Warnings warnings;              ///< LaunchResult::warnings
+  Warnings tensor_fences;         ///< LaunchResult::warnings, too
+  Warnings late_stores;           ///< LaunchResult::warnings, too
+  Warnings unwritten_stores;      ///< LaunchResult::warnings, too
+  Warnings lane_races;            ///< LaunchResult::warnings, too
+  Warnings global_race_warnings;  ///< LaunchResult::warnings, too
+  GlobalRaces global_races;
   FirstReports<std::string> absent_lanes;                                ///< LaunchResult::absent_lanes
   std::vector<GemmStores> stores;                                        ///< by product
   std::vector<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
@@ -63,9 +70,10 @@ struct Setup {
       program.any<code::Matrix>([](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
   std::vector<Gemm> gemms = {};
   std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
-  Dim3 grid = {};
+  Dim3 grid = {}, cluster = {};
   std::vector<std::uint64_t> clusters = {};  ///< the numbers of those of LaunchOptions::gemm_blocks; empty: all
   const DeviceMemory* memory = nullptr;
+  bool as_cards = false;        ///< Timing::card
   bool follows_global = false;  ///< Checks::global, and some bytes of the memory may be ones that nobody has written
   ProductRegisters product_registers{program};
 };
@@ -81,7 +89,7 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
 
 /// Adds what a trap of `event` would say, unless there is a report of `statement`: the event's, or one that stands for it.
 void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
-          std::optional<std::uint64_t> address, const Trap::Reason& reason);
+          std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind = Trap::Kind::misuse);
 
 /// The first statement of the program whose line of the source is that of `statement`; itself where it has none.
 std::uint32_t first_of_line(const code::Program& program, std::uint32_t statement);
@@ -91,6 +99,9 @@ Trap::Note note_of(const Trap& warning);
 
 /// Adds a warning to both lists of them.
 void add_warning(LaunchResult& result, const Trap& warning);
+
+/// Looks at what the clusters' checks have left. Before the warnings are read.
+void finish_races(const Setup& setup);
 
 /// What the checks say when all clusters have ended. Throws Trap.
 void finish(const Setup& setup, LaunchResult& result);

@@ -170,7 +170,7 @@ void RaceCheck::check_mbarriers(const Synchronisation& event) {
 }
 
 void RaceCheck::synchronises(const Synchronisation& event) {
-  if (event.event != nullptr) check_mbarriers(event);
+  if (event.kind == Synchronisation::Kind::mbarrier && event.event != nullptr) check_mbarriers(event);
   RaceDetector& races = block(event.rank).races;
   for (LaneMask rest = event.acquired | event.released; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);

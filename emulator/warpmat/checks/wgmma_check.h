@@ -13,7 +13,7 @@ namespace warpmat::checks {
 /// missing wgmma.fence, operands in shared memory that change between a statement and the wait for it. Always made.
 class WgmmaCheck : public machine::Observer {
  public:
-  explicit WgmmaCheck(const Setup& setup);
+  WgmmaCheck(const Setup& setup, std::uint64_t cluster);
 
   void block_begins(const machine::BlockEvent& event) override;
   void operation(const machine::Event& event) override;
@@ -39,13 +39,16 @@ class WgmmaCheck : public machine::Observer {
     std::uint32_t number;    ///< of their registers: of ProductRegisters::accumulators
     std::size_t frame;       ///< as Pending::frame
     std::uint32_t products;  ///< their number
+    std::uint64_t issued;    ///< WarpRegisters::time of the last of them
   };
   struct WarpRegisters {
-    std::vector<Pending> pending;        ///< in the order of their statements
-    std::uint64_t time = 0;              ///< the number of operations so far
-    std::uint64_t fenced_at = 0;         ///< the time of the last wgmma.fence; 0: none
-    bool fences = false;                 ///< the warp waits at wgmma.fence, not at wgmma.wait_group
-    std::vector<Write> writes;           ///< by register
+    std::vector<Pending> pending;  ///< in the order of their statements
+    std::uint64_t time = 0;        ///< the number of operations so far
+    std::uint64_t fenced_at = 0;   ///< the time of the last wgmma.fence; 0: none
+    bool fences = false;           ///< the warp waits at wgmma.fence, not at wgmma.wait_group
+    std::vector<Write> writes;     ///< by register
+    std::vector<std::uint64_t>
+        used;  ///< by register: the time of the last product of which it is an accumulator that is complete, or operand a
     std::vector<Accumulators> groups;    ///< of the pending products
     std::vector<std::uint32_t> users;    ///< by register: the number of those groups that have it
     std::vector<std::uint32_t> readers;  ///< by register: the number of pending products that read it as operand a
@@ -63,7 +66,10 @@ class WgmmaCheck : public machine::Observer {
   template <typename Visit>
   void for_each_of_a(std::size_t frame, const code::Operation& operation, Visit visit) const;
 
+  void report_unfenced(const machine::Event& event, const WarpRegisters& warp, std::size_t number, const char* what);
+
   const Setup& setup_;
+  std::uint64_t cluster_;
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
 };
 

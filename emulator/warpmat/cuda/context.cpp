@@ -61,6 +61,22 @@ Assembler assembler_of(const char* name) {
   return Assembler::machine_code;
 }
 
+Timing timing_of(const char* name) {
+  const std::string_view text = variable(name);
+  if (text == "card") return Timing::card;
+  if (!text.empty() && text != "latest") refuse(name, text, "latest or card is needed");
+  return Timing::latest;
+}
+
+Suppressions suppressions_of(const char* name) {
+  const std::string_view text = variable(name);
+  try {
+    return text.empty() ? Suppressions() : read_suppressions(std::string(text));
+  } catch (const std::runtime_error& e) {
+    refuse(name, text, e.what());
+  }
+}
+
 const Target* target_of(const char* name) {
   const std::string_view text = variable(name);
   const Target* const found = find_target_or_card(text.empty() ? "sm_90a" : text);
@@ -73,6 +89,9 @@ Settings read_settings() {
           .jobs = number("WARPMAT_CUDA_JOBS", 0, 1024),
           .schedule = number<std::uint64_t>("WARPMAT_CUDA_SCHEDULE", 0, ~std::uint64_t{0}),
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
+          .timing = timing_of("WARPMAT_CUDA_TIMING"),
+          .suppressions = std::string(variable("WARPMAT_CUDA_SUPPRESSIONS")),
+          .print_suppressions = number("WARPMAT_CUDA_PRINT_SUPPRESSIONS", 0, 1) == 1,
           .undefined = undefined_of("WARPMAT_CUDA_UNDEFINED"),
           .assembler = assembler_of("WARPMAT_CUDA_ASSEMBLER"),
           .processors = number("WARPMAT_CUDA_SMS", 0, 1024),
@@ -88,6 +107,7 @@ Settings read_settings() {
 
 Context::Context()
     : settings(read_settings()),
+      suppressions(suppressions_of("WARPMAT_CUDA_SUPPRESSIONS")),
       device(device_of(*settings.target, settings.processors)),
       space(device.global_bytes, settings.checks.uninitialised && settings.checks.global) {
   use_thread_pool();
@@ -117,6 +137,11 @@ struct Leaks {
 Leaks& leaks() {
   static Leaks all;
   return all;
+}
+
+[[gnu::destructor]] void list_unused_suppressions() {
+  if (variable("WARPMAT_CUDA_SUPPRESSIONS").empty()) return;
+  for (const std::string& text : context().suppressions.unused()) say(text);
 }
 
 /// Behind the program's own destructors: those of a library run after those of a program that needs it.

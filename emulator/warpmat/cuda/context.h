@@ -13,6 +13,7 @@
 #include <warpmat/cuda/mutex.h>
 #include <warpmat/cuda/types.h>
 #include <warpmat/launch.h>
+#include <warpmat/report/suppressions.h>
 
 namespace warpmat::cuda {
 
@@ -29,6 +30,9 @@ struct Settings {
   int jobs = 0;                                   ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core that the process may use
   std::uint64_t schedule = 0;                     ///< WARPMAT_CUDA_SCHEDULE
   Checks checks;                                  ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
+  Timing timing = Timing::latest;                 ///< WARPMAT_CUDA_TIMING: latest or card
+  std::string suppressions;                       ///< WARPMAT_CUDA_SUPPRESSIONS: a file of reports that are not wanted; empty: none
+  bool print_suppressions = false;                ///< WARPMAT_CUDA_PRINT_SUPPRESSIONS, 1: behind each report the line that suppresses it
   Undefined undefined = Undefined::trap;          ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
   Assembler assembler = Assembler::machine_code;  ///< WARPMAT_CUDA_ASSEMBLER: rule, code or ptxas
   int processors = 0;                             ///< WARPMAT_CUDA_SMS; 0: the GPU's
@@ -65,6 +69,7 @@ class Context {
   void show_fault() { shown_ = has_fault(); }
 
   const Settings settings;
+  Suppressions suppressions;
   const Device device;
   AddressSpace space;
 

@@ -129,6 +129,7 @@ Error code_of(const Trap& trap) {
 std::string text_of(const Context& context, const Kernel& kernel, const Report& report) {
   ReportStyle style = style_of_terminal();
   style.full_names = context.settings.full_names;
+  style.suppressions = context.settings.print_suppressions;
   style.ptx = *program_of(kernel).module->text;
   return report_text(report, style);
 }
@@ -161,9 +162,12 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
     const Settings& settings = context.settings;
     LaunchOptions options{.jobs = settings.jobs,
                           .schedule = settings.schedule,
+                          .timing = settings.timing,
                           .execution = {.undefined = settings.undefined},
                           .checks = settings.checks,
                           .children = &children};
+    if (!context.suppressions.empty())
+      options.suppresses = [&context](const Trap& report) { return context.suppressions.suppresses(report_of(report)); };
     if (settings.profile) {
       profiler.emplace(kernel);
       options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };

@@ -256,6 +256,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
   follow_writes(memory, options.checks.uninitialised && options.checks.global);
+  setup.as_cards = options.timing == Timing::card;
   setup.follows_global = options.checks.uninitialised && options.checks.global && has_unwritten(memory);
   std::optional<machine::ChunkLists> chunk_lists;
   std::atomic<std::uint64_t> printed_bytes = 0;
@@ -284,8 +285,11 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
     for (const Trap& warning : reports.warnings.all()) reason.notes.push_back(checks::note_of(warning));
     throw trap.because(reason);
   }
-  for (const checks::Warnings* const some : {&reports.warnings, &reports.tensor_fences, &reports.unwritten_stores, &reports.lane_races})
-    for (const Trap& warning : some->all()) checks::add_warning(result, warning);
+  checks::finish_races(setup);
+  for (const checks::Warnings* const some : {&reports.warnings, &reports.tensor_fences, &reports.late_stores, &reports.unwritten_stores,
+                                             &reports.lane_races, &reports.global_race_warnings})
+    for (const Trap& warning : some->all())
+      if (!options.suppresses || !options.suppresses(warning)) checks::add_warning(result, warning);
   result.absent_lanes = reports.absent_lanes.all();
   checks::finish(setup, result);
   return result;

@@ -107,6 +107,7 @@ Block::Status Block::run() {
     const bool was_finished = warp.finished();
     const WarpState::Status status = warp.run(slice_);
     clock_ += warp.operations() - before;
+    if (launch_.options.timing == Timing::card) complete_copies(warp);
     check_limits(warp);
     if (status == WarpState::Status::needs_reservation) return Status::needs_reservation;
     if (status == WarpState::Status::reservation_is_over) return Status::reservation_is_over;

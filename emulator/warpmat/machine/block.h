@@ -59,6 +59,7 @@ class Block {
   const LaunchState& launch() const { return launch_; }
   Dim3 index() const { return index_; }
   Cluster& cluster() { return cluster_; }
+  const Cluster& cluster() const { return cluster_; }
   int rank() const { return rank_; }  ///< in the cluster
   std::span<std::uint8_t> shared() { return shared_; }
   std::span<const std::uint8_t> shared() const { return shared_; }
@@ -66,6 +67,7 @@ class Block {
   void borrow(std::span<std::uint8_t> shared) { shared_ = shared; }
   /// All initialised mbarriers, by their offsets.
   std::map<std::uint32_t, MbarrierHistory>& mbarriers() { return mbarriers_; }
+  const std::map<std::uint32_t, MbarrierHistory>& mbarriers() const { return mbarriers_; }
   /// "mbarrier 'full'[1] at 0x408: its phase of parity 0 misses 1 of 1 arrivals and 512 bytes that never arrive; 2 phases ended before".
   std::string describe_mbarrier(std::uint32_t offset);
   /// Who has arrived in the mbarrier's phase, or changed it, a note for each statement and warp.

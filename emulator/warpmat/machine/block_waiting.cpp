@@ -121,6 +121,11 @@ std::vector<Trap::Note> Block::mbarrier_changes(std::uint32_t offset) const {
     notes.push_back(
         {fmt::format("in this phase warp {} came here{}", change.warp, change.times == 1 ? "" : fmt::format(", {} times", change.times)),
          place_of(launch_.program, change.statement)});
+  if (const MbarrierHistory::Phase& phase = history.phase(); phase.statements != 0 && phase.came != phase.announced)
+    notes.push_back({fmt::format("expect_tx announces {} bytes too {}: {} were issued on it",
+                                 phase.came < phase.announced ? phase.announced - phase.came : phase.came - phase.announced,
+                                 phase.came < phase.announced ? "many" : "few", phase.came),
+                     place_of(launch_.program, phase.announcer.statement)});
   return notes;
 }
 

@@ -119,12 +119,13 @@ std::uint64_t BulkCopies::phase_of(const SharedPlace& barrier) const {
 bool BulkCopies::arrive_at(const SharedPlace& barrier) {
   if (std::ranges::none_of(pending_, [&](const BulkTransfer& transfer) { return transfer.barrier == barrier; })) return false;
   const std::uint64_t phase = phase_of(barrier);
+  const bool all = cluster_.launch().options.timing == Timing::card;
   bool over = false;  // a copy that the phase does not need may be later than its end
   std::size_t left = 0;
   for (BulkTransfer& transfer : pending_) {
     if (transfer.barrier == barrier && !over) {
       perform(transfer);
-      over = phase_of(barrier) != phase;
+      over = !all && phase_of(barrier) != phase;
     } else {
       if (&transfer != &pending_[left]) pending_[left] = std::move(transfer);
       ++left;
@@ -135,31 +136,43 @@ bool BulkCopies::arrive_at(const SharedPlace& barrier) {
   return true;
 }
 
-void BulkCopies::finish(const SharedPlace& issuer, int warp, int lane, std::uint32_t committed, std::uint32_t groups, bool read_only,
-                        bool all) {
+void BulkCopies::finish(const SharedPlace& issuer, int warp, int lane, std::uint32_t committed, std::uint32_t groups, bool all) {
   for (std::size_t i = 0; i < pending_.size();) {
-    BulkTransfer& transfer = pending_[i];
+    const BulkTransfer& transfer = pending_[i];
     const bool mine = transfer.stores() && transfer.issuer.rank == issuer.rank && transfer.warp == warp && transfer.lane == lane;
     if (!mine || (!all && std::uint64_t{transfer.group} + groups >= committed)) {
       ++i;
       continue;
     }
-    if (!transfer.has_read) read_source(transfer);
-    if (read_only) {
-      ++i;
-      continue;
-    }
-    store(transfer);
-    tell_completed(transfer);
+    perform(pending_[i]);
     pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   cluster_.make_progress();
 }
 
+void BulkCopies::complete(const SharedPlace& issuer, int warp) {
+  std::size_t left = 0;
+  for (BulkTransfer& transfer : pending_) {
+    if (transfer.issuer.rank == issuer.rank && transfer.warp == warp && !adds_floats(transfer)) {
+      perform(transfer);
+    } else {
+      if (&transfer != &pending_[left]) pending_[left] = std::move(transfer);
+      ++left;
+    }
+  }
+  if (left == pending_.size()) return;
+  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(left), pending_.end());
+  cluster_.make_progress();
+}
+
+bool BulkCopies::adds_floats(const BulkTransfer& transfer) {
+  return transfer.stores() && !transfer.copy->reductions.empty() &&
+         reduction_of(*transfer.copy, transfer.map ? &*transfer.map : nullptr)->arithmetic != nullptr;
+}
+
 bool BulkCopies::adds_floats(const SharedPlace& issuer, int warp, int lane) const {
   return std::ranges::any_of(pending_, [&](const BulkTransfer& transfer) {
-    return transfer.issuer.rank == issuer.rank && transfer.warp == warp && transfer.lane == lane && !transfer.copy->reductions.empty() &&
-           transfer.stores() && reduction_of(*transfer.copy, transfer.map ? &*transfer.map : nullptr)->arithmetic != nullptr;
+    return transfer.issuer.rank == issuer.rank && transfer.warp == warp && transfer.lane == lane && adds_floats(transfer);
   });
 }
 
@@ -184,13 +197,14 @@ BulkEvent BulkTransfer::event() const {
 }
 
 void BulkCopies::perform(BulkTransfer& transfer) {
-  if (transfer.loads()) {
+  if (!transfer.loads() && !transfer.has_read) read_source(transfer);
+  if (transfer.stores())
+    store(transfer);
+  else if (transfer.loads())
     load(transfer);
-  } else {
-    if (!transfer.has_read) read_source(transfer);
+  else
     write_shared(transfer);
-  }
-  count(transfer);
+  if (transfer.barrier) count(transfer);
   tell_completed(transfer);
 }
 
@@ -225,13 +239,14 @@ void BulkCopies::count(const BulkTransfer& transfer) {
   std::uint64_t bits;
   std::memcpy(&bits, at, 8);
   MbarrierWord word(bits);
-  const std::uint64_t bytes = transfer.map ? transfer.map->box_bytes() : transfer.bytes;
-  if (const auto problem = word.complete(bytes))
+  if (const auto problem = word.complete(transfer.counted_bytes()))
     cluster_.block(transfer.issuer.rank).warps()[static_cast<std::size_t>(transfer.warp)]->trap(transfer.lane, std::nullopt, *problem);
   const bool completes = word.phase() != MbarrierWord(bits).phase();
   bits = word.bits();
   std::memcpy(at, &bits, 8);
-  cluster_.block(transfer.barrier->rank).mbarriers()[transfer.barrier->offset].add(transfer.warp, transfer.statement, completes);
+  MbarrierHistory& history = cluster_.block(transfer.barrier->rank).mbarriers()[transfer.barrier->offset];
+  history.come(transfer.counted_bytes());
+  history.add(transfer.warp, transfer.statement, completes);
 }
 
 void BulkCopies::load(const BulkTransfer& transfer) {

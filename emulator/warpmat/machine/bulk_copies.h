@@ -24,7 +24,8 @@ struct SharedPlace {
 };
 
 /// A bulk copy, st.async or red.async that a lane has issued and that has not taken effect. It reads and writes as late as the ISA allows:
-/// a load when a thread waits at its mbarrier, a store when its lane waits for its group.
+/// a load when a thread waits at its mbarrier, a store when its lane waits for its group. A wait until it has read
+/// its source is enough: an H200 then has its bytes in global memory behind a barrier, too.
 struct BulkTransfer {
   const code::BulkCopy* copy = nullptr;
   std::uint32_t statement = 0;  ///< of Program::statements
@@ -49,6 +50,8 @@ struct BulkTransfer {
   /// Whether it writes shared memory, `bytes` bytes from the given address on.
   bool writes_shared() const { return !stores(); }
   const SharedPlace& written() const { return loads() ? shared : to; }
+  /// The bytes that it counts at its mbarrier.
+  std::uint64_t counted_bytes() const { return map ? map->box_bytes() : bytes; }
   BulkEvent event() const;
 };
 
@@ -91,9 +94,10 @@ class BulkCopies {
   /// Performs the copies that this mbarrier counts until its phase ends, in their order, and adds their bytes there. Returns false if there
   /// are none.
   bool arrive_at(const SharedPlace& barrier);
-  /// Performs the stores of a lane's groups except the last `groups`; with `all`, all its stores. With `read_only` it only reads their
-  /// sources.
-  void finish(const SharedPlace& issuer, int warp, int lane, std::uint32_t committed, std::uint32_t groups, bool read_only, bool all);
+  /// Performs the stores of a lane's groups except the last `groups`; with `all`, all its stores.
+  void finish(const SharedPlace& issuer, int warp, int lane, std::uint32_t committed, std::uint32_t groups, bool all);
+  /// Performs a warp's copies but those that add floating-point numbers in global memory.
+  void complete(const SharedPlace& issuer, int warp);
   /// Whether finish() would add floating-point numbers in global memory, so that the order among blocks is visible.
   bool adds_floats(const SharedPlace& issuer, int warp, int lane) const;
 
@@ -104,6 +108,7 @@ class BulkCopies {
   void load_row(const BulkTransfer& transfer, const TensorRow& row);
   bool load_whole_rows(const BulkTransfer& transfer, const TensorRun& run);
   void read_source(BulkTransfer& transfer);
+  static bool adds_floats(const BulkTransfer& transfer);
   void store(const BulkTransfer& transfer);
   void store_bytes(const BulkTransfer& transfer, std::uint64_t address, const std::uint8_t* from, std::uint64_t bytes);
   void count(const BulkTransfer& transfer);

@@ -1,5 +1,7 @@
 #include <warpmat/machine/mbarrier.h>
 
+#include <utility>
+
 #include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
@@ -86,11 +88,18 @@ std::optional<std::string> MbarrierWord::add_missing() {
   return std::nullopt;
 }
 
+void MbarrierHistory::announce(int warp, std::uint32_t statement, std::uint64_t bytes) {
+  phase_.announced += bytes;
+  ++phase_.statements;
+  phase_.announcer = {warp, statement, 1};
+}
+
 void MbarrierHistory::add(int warp, std::uint32_t statement, bool completes) {
   constexpr std::size_t most = 3;
   if (completes) {
     ++phases_;
     earlier_ = 0;
+    last_phase_ = std::exchange(phase_, {});
     return changes_.clear();
   }
   if (!changes_.empty() && changes_.back().warp == warp && changes_.back().statement == statement) {

@@ -40,18 +40,30 @@ class MbarrierHistory {
  public:
   /// A change by an arrival, an expectation or a copy of this warp; `completes` the phase.
   void add(int warp, std::uint32_t statement, bool completes);
+  /// Before add(): so many bytes are announced by it, or have come.
+  void announce(int warp, std::uint32_t statement, std::uint64_t bytes);
+  void come(std::uint64_t bytes) { phase_.came += bytes; }
 
   struct Change {
     int warp;
     std::uint32_t statement;
     std::uint64_t times;  ///< in a row, as by several lanes
   };
+  /// The bytes of a phase.
+  struct Phase {
+    std::uint64_t announced = 0, came = 0;
+    int statements = 0;  ///< that announced some
+    Change announcer{};  ///< the last of them
+  };
+  const Phase& phase() const { return phase_; }
+  const Phase& last_phase() const { return last_phase_; }               ///< the one that ended last
   std::uint64_t phases() const { return phases_; }                      ///< that have ended
   const std::vector<Change>& last_changes() const { return changes_; }  ///< of the phase, the last three
   std::uint64_t earlier_changes() const { return earlier_; }            ///< of the phase, besides these
 
  private:
   std::uint64_t phases_ = 0, earlier_ = 0;
+  Phase phase_, last_phase_;
   std::vector<Change> changes_;
 };
 

@@ -5,7 +5,8 @@
 
 namespace warpmat::machine {
 
-Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
+Observers::Observers(const LaunchState& launch, std::uint64_t cluster)
+    : suppresses_(launch.options.suppresses ? &launch.options.suppresses : nullptr) {
   if (launch.checks) own_ = launch.checks(cluster);
   checks_ = own_.size();
   if (launch.options.observer_of_cluster)

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -63,7 +64,7 @@ class Observers {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (i == checks_ && checked && start != 0) tell_time(events, ticks() - start);
       if (all_[i]->wants(events)) {
-        (all_[i]->*call)(arguments...);
+        tell_one(i, call, arguments...);
         checked = true;
       }
     }
@@ -76,7 +77,7 @@ class Observers {
     const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (i == checks_ && checks_ != 0 && start != 0) tell_time(EventKinds::none, ticks() - start);
-      (all_[i]->*call)(arguments...);
+      tell_one(i, call, arguments...);
     }
     refresh();
   }
@@ -94,8 +95,19 @@ class Observers {
   }
 
  private:
+  /// Calls `call` of one of all_. LaunchOptions::suppresses decides whether the report of a check counts.
+  template <typename Call, typename... Arguments>
+  void tell_one(std::size_t i, Call call, const Arguments&... arguments) {
+    if (suppresses_ == nullptr || i >= checks_) return (all_[i]->*call)(arguments...);
+    try {
+      (all_[i]->*call)(arguments...);
+    } catch (const Trap& report) {
+      if (!(*suppresses_)(report)) throw;
+    }
+  }
   void tell_time(EventKinds events, std::uint64_t took);
 
+  const std::function<bool(const Trap&)>* suppresses_;  ///< LaunchOptions::suppresses, if it is there
   std::vector<std::unique_ptr<Observer>> own_;
   std::vector<Observer*> all_;
   ByteCheck* bytes_ = nullptr;            ///< one of own_, if it is there

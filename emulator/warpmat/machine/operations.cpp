@@ -85,7 +85,7 @@ Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {
     case Semantics::bulk_copy: bulk_copy(warp, operation, mask); break;
     case Semantics::bulk_commit: bulk_commit(warp, mask); break;
     case Semantics::bulk_wait:
-      if (!warp.program().of<code::BulkWait>(operation).reads_only && waits_for_sums(warp, mask)) {
+      if (waits_for_sums(warp, mask)) {
         if (const Step step = reserve(warp); step != Step::next) return step;
       }
       bulk_wait(warp, operation, mask);

@@ -92,6 +92,8 @@ void commit_group(WarpState& warp, LaneMask mask);
 void wait_group(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// Performs the copies of these lanes with numbers below `before`.
 void finish_copies(WarpState& warp, LaneMask mask, std::uint64_t before);
+/// Performs all asynchronous copies of the warp: Timing::card.
+void complete_copies(WarpState& warp);
 
 // mbarriers: warp_mbarrier.cpp
 Step mbarrier(WarpState& warp, const code::Operation& operation, LaneMask mask);

@@ -205,6 +205,11 @@ void finish_copies(WarpState& warp, LaneMask mask, std::uint64_t before) {
   forget_many_landed(warp.async());
 }
 
+void complete_copies(WarpState& warp) {
+  if (!warp.async().copies.empty()) finish_copies(warp, all_lanes, warp.async().issued);
+  if (BulkCopies& bulk = warp.block().cluster().copies(); !bulk.empty()) bulk.complete({warp.block().rank(), 0}, warp.index());
+}
+
 /// Performs the copies of these lanes that are older than their last groups, which may be pending; wait_all also those that are not
 /// committed.
 void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {

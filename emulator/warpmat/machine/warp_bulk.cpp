@@ -248,18 +248,19 @@ void bulk_commit(WarpState& warp, LaneMask mask) {
 }
 
 void bulk_wait(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const auto [pending, reads_only] = warp.program().of<code::BulkWait>(operation);
-  for (; mask != 0; mask &= mask - 1) {
-    const int lane = first_lane(mask);
+  const std::uint32_t pending = warp.program().of<code::BulkWait>(operation).pending;
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
     const std::uint32_t committed = warp.async().bulk_committed[static_cast<std::size_t>(lane)];
-    warp.block().cluster().copies().finish({warp.block().rank(), 0}, warp.index(), lane, committed, pending, reads_only, false);
+    warp.block().cluster().copies().finish({warp.block().rank(), 0}, warp.index(), lane, committed, pending, false);
   }
+  warp.observers().tell(EventKinds::copies, &Observer::copies_complete, warp.event(operation, mask));
 }
 
 void finish_bulk_stores(WarpState& warp, LaneMask mask) {
   BulkCopies& copies = warp.block().cluster().copies();
   if (copies.empty()) return;
-  for (; mask != 0; mask &= mask - 1) copies.finish({warp.block().rank(), 0}, warp.index(), first_lane(mask), 0, 0, false, true);
+  for (; mask != 0; mask &= mask - 1) copies.finish({warp.block().rank(), 0}, warp.index(), first_lane(mask), 0, 0, true);
 }
 
 bool waits_for_sums(WarpState& warp, LaneMask mask) {

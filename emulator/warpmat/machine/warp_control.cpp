@@ -300,8 +300,15 @@ WarpState::Step WarpState::step() {
 
 void WarpState::tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const {
   if (!observers_.want(EventKinds::synchronisation)) return;
+  const Event at = event(program_.operations[static_cast<std::size_t>(split().pc)], mask);
   observers_.tell(EventKinds::synchronisation, &Observer::synchronises,
-                  Synchronisation{kind, block_.rank(), index_, mask, mask, {words, words == nullptr ? 0 : std::size_t{warp_size}}});
+                  Synchronisation{.kind = kind,
+                                  .rank = block_.rank(),
+                                  .warp = index_,
+                                  .acquired = mask,
+                                  .released = mask,
+                                  .words = {words, words == nullptr ? 0 : std::size_t{warp_size}},
+                                  .event = &at});
 }
 
 }  // namespace warpmat::machine

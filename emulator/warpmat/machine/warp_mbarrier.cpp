@@ -151,7 +151,11 @@ void change_mbarrier(WarpState& warp, const Operation& operation, const Mbarrier
   if (problem) report_mbarrier(warp, lane, place, *problem);
   const std::uint64_t after = word.bits();
   std::memcpy(host, &after, 8);
-  owner.mbarriers()[place.offset].add(warp.index(), operation.statement, word.phase() != MbarrierWord(before).phase());
+  MbarrierHistory& history = owner.mbarriers()[place.offset];
+  if (what.action == MbarrierAction::expect || what.expects)
+    history.announce(warp.index(), operation.statement, warp.source_word(operation, 1, lane));
+  if (what.action == MbarrierAction::complete) history.come(count);
+  history.add(warp.index(), operation.statement, word.phase() != MbarrierWord(before).phase());
   if (operation.results > 0) warp.write_word(operation, 0, lane, before);
   warp.block().make_progress();
 }

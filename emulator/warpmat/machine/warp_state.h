@@ -203,6 +203,8 @@ class WarpState {
   LaneMask existing() const { return existing_; }
   /// The split that executes: its lanes, and its function's frame.
   const Split& split() const { return splits_[current_]; }
+  /// The groups of bulk copies that a lane has committed.
+  std::uint32_t bulk_groups(int lane) const { return async_ == nullptr ? 0 : async_->bulk_committed[static_cast<std::size_t>(lane)]; }
   code::Slot result_slot(const code::Operation& operation, int i) const { return slots(operation)[i]; }
   code::Slot source_slot(const code::Operation& operation, int i) const { return slots(operation)[operation.results + i]; }
   const code::Slot* slots(const code::Operation& operation) const { return program_.slots.data() + operation.slots; }

@@ -15,6 +15,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/report/suppressions.h>
 #include <warpmat/warp/trap_kind.h>
 
 namespace warpmat {
@@ -281,8 +282,12 @@ std::string about(const Report& report, bool full_names) {
   return fmt::format(" ({}{}{})", kernel, kernel.empty() || report.who.empty() ? "" : ", ", report.who);
 }
 
+std::string kernel_name(const Report& report) {
+  return report.kernel.empty() ? "" : short_name(report.kernel);
+}
+
 std::string report_text(const Report& report, const ReportStyle& style) {
-  return Writer(style).text(report);
+  return Writer(style).text(report) + (style.suppressions ? fmt::format("suppression: {}\n", suppression_of(report)) : "");
 }
 
 ReportStyle style_of_terminal() {

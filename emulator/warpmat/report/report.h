@@ -32,6 +32,9 @@ Trap::SourceLine file_place(const Report& report, const Trap::Place& at);
 /// " (kernel hgemm<128>, block (1,0,0), warp 2, lane 4)"; empty where the report is about none.
 std::string about(const Report& report, bool full_names);
 
+/// The name of its kernel in C++ without parameters: "hgemm<128,256>". Empty where it is about none.
+std::string kernel_name(const Report& report);
+
 Report report_of(const Trap& trap, Report::Level level = Report::Level::error);
 
 /// The reports without those that are like one before, of another line or statement: each tells for how many it stands.
@@ -41,6 +44,7 @@ std::vector<Report> without_repetitions(std::vector<Report> reports);
 struct ReportStyle {
   bool colour = false;
   bool full_names = false;            ///< of kernels: with return types and parameters
+  bool suppressions = false;          ///< the line of a file that would suppress it (suppressions.h), behind each
   std::filesystem::path folder = {};  ///< from which files are named; empty: by their whole paths
   std::string_view ptx = {};          ///< the PTX, of which lines are shown; must outlive the style
 };

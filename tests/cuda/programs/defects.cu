@@ -136,6 +136,132 @@ __global__ void heap_keep(bool frees) {
     kept = static_cast<int*>(malloc(4));
 }
 
+// Blocks of a grid, of 64 threads each.
+__global__ void own_number(int* to, bool own) { to[own ? blockIdx.x * blockDim.x + threadIdx.x : threadIdx.x] = blockIdx.x; }
+__global__ void stencil(int* to, const int* from) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, next = (i + 1) % (gridDim.x * blockDim.x);
+  to[i] = from[next] + 1;
+}
+__global__ void bins(int* to, bool atomic) {
+  if (atomic)
+    atomicAdd(to + threadIdx.x % 8, 1);
+  else
+    to[threadIdx.x % 8] += 1;
+}
+__device__ int parts[64], done;
+enum class Fence { none, of_block, of_gpu };
+template <Fence fence>
+__global__ void last_block(int* to) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x] = blockIdx.x + 1;
+    if (fence == Fence::of_block) __threadfence_block();
+    if (fence == Fence::of_gpu) __threadfence();
+    last = atomicAdd(&done, 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last || threadIdx.x != 0) return;
+  int sum = 0;
+  for (unsigned i = 0; i < gridDim.x; ++i) sum += parts[i];
+  if (fence == Fence::of_gpu) __threadfence();
+  *to = sum;
+  done = 0;
+}
+__global__ void maximum(int* to, bool atomic) {
+  const int mine = blockIdx.x;
+  if (atomic)
+    atomicMax(to, mine);
+  else if (*to < mine)
+    *to = mine;
+}
+
+// Warps of a block, of 64 threads.
+__global__ void reverse(int* to, const int* from, bool first, bool second) {
+  __shared__ int tile[count];
+  for (int round = 0; round < 2; ++round) {
+    tile[threadIdx.x] = from[threadIdx.x] + round;
+    if (first) __syncthreads();
+    to[threadIdx.x] = tile[count - 1 - threadIdx.x];
+    if (second) __syncthreads();
+  }
+}
+__global__ void counted(int* to, bool atomic) {
+  __shared__ int number;
+  if (threadIdx.x == 0) number = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    if (atomic)
+      atomicAdd(&number, 1);
+    else
+      ++number;
+  }
+  __syncthreads();
+  to[threadIdx.x] = number;
+}
+__global__ void from_first_warp(int* to, const int* from, bool waits) {
+  __shared__ int value;
+  if (threadIdx.x == 0) value = *from;
+  if (waits)
+    __syncthreads();
+  else
+    __syncwarp();
+  to[threadIdx.x] = value;
+}
+
+__global__ void store_at(int* to, long at) { to[at] = 1; }
+__global__ void store_bytes_at(char* to, int at) { *reinterpret_cast<int*>(to + at) = 1; }
+__global__ void shared_at(int* to, int at) {
+  extern __shared__ int tile[];
+  tile[at] = 1;
+  to[0] = tile[at];
+}
+__global__ void unset(int* to, int set) {
+  __shared__ int tile[count];
+  if (static_cast<int>(threadIdx.x) < set) tile[threadIdx.x] = 1;
+  __syncthreads();
+  if (tile[threadIdx.x] > 0) to[threadIdx.x] = 1;
+}
+__global__ void sum_of_unset(int* to, int set) {
+  __shared__ int tile[count];
+  for (int i = threadIdx.x; i < set; i += 32) tile[i] = i;
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < count; ++i) sum += tile[i];
+  if (sum > 0) to[threadIdx.x] = 1;
+}
+
+__global__ void divided_barrier(int* to, int most) {
+  if (static_cast<int>(threadIdx.x) < most) {
+    __syncthreads();
+    to[threadIdx.x] = 1;
+  }
+  __syncwarp();
+  to[threadIdx.x ^ 1] += 1;
+}
+__global__ void mask_without_lane(int* to, unsigned mask) {
+  if (threadIdx.x < 16) {
+    __syncwarp(mask);
+    to[threadIdx.x] = 1;
+  }
+}
+__global__ void absent_lane(int* to, const int* from, int most) {
+  if (static_cast<int>(threadIdx.x) < most) to[threadIdx.x] = __shfl_down_sync(0xffffffff >> (32 - most), from[threadIdx.x], 16);
+}
+
+__global__ void copied(int* to, const int* from, int waits, bool barrier) {
+  __shared__ alignas(16) int tile[2][count];
+  const auto start = [&](int i) {
+    const auto at = static_cast<unsigned>(__cvta_generic_to_shared(tile[i] + threadIdx.x));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.commit_group;" ::"r"(at), "l"(from + threadIdx.x) : "memory");
+  };
+  start(0);
+  start(1);
+  if (waits == 0) asm volatile("cp.async.wait_group 0;" ::: "memory");
+  if (waits == 1) asm volatile("cp.async.wait_group 1;" ::: "memory");
+  if (barrier) __syncthreads();
+  to[threadIdx.x] = tile[1][count - 1 - threadIdx.x];
+}
+
 int *in, *out, host[count];
 
 template <typename T>
@@ -263,6 +389,81 @@ void run(const char* name) {
     void* other;
     CHECK(cudaMalloc(&other, 100));
     if (right) CHECK(cudaFree(other));
+  } else if (is("one number of all blocks")) {
+    int* const to = device<int>(4 * count);
+    own_number<<<4, count>>>(to, right);
+    CHECK(cudaFree(to));
+  } else if (is("stencil in place")) {
+    int *const from = device<int>(4 * count), *const to = device<int>(4 * count);
+    CHECK(cudaMemset(from, 0, 4 * all));
+    stencil<<<4, count>>>(right ? to : from, from);
+    CHECK(cudaFree(from));
+    CHECK(cudaFree(to));
+  } else if (is("histogram of blocks")) {
+    clear(out, all);
+    bins<<<4, count>>>(out, right);
+  } else if (is("last block without a fence")) {
+    right ? last_block<Fence::of_gpu><<<4, 32>>>(out) : last_block<Fence::none><<<4, 32>>>(out);
+  } else if (is("fence of the block")) {
+    right ? last_block<Fence::of_gpu><<<4, 32>>>(out) : last_block<Fence::of_block><<<4, 32>>>(out);
+  } else if (is("maximum")) {
+    clear(out, all);
+    maximum<<<4, 1>>>(out, right);
+  } else if (is("no barrier")) {
+    clear(in, all);
+    reverse<<<1, count>>>(out, in, right, true);
+  } else if (is("no barrier behind")) {
+    clear(in, all);
+    reverse<<<1, count>>>(out, in, true, right);
+  } else if (is("counter of warps")) {
+    counted<<<1, count>>>(out, right);
+  } else if (is("barrier of the warp")) {
+    clear(in, all);
+    from_first_warp<<<1, count>>>(out, in, right);
+  } else if (is("beyond the end")) {
+    store_at<<<1, 1>>>(out, right ? count - 1 : count);
+  } else if (is("before the beginning")) {
+    store_at<<<1, 1>>>(out, right ? 0 : -1);
+  } else if (is("far away")) {
+    store_at<<<1, 1>>>(out, right ? 1 : 1L << 40);
+  } else if (is("misaligned")) {
+    store_bytes_at<<<1, 1>>>(reinterpret_cast<char*>(out), right ? 8 : 6);
+  } else if (is("null pointer")) {
+    store_at<<<1, 1>>>(right ? out : nullptr, 0);
+  } else if (is("pointer of the host")) {
+    store_at<<<1, 1>>>(right ? out : host, 0);
+  } else if (is("memory that is freed")) {
+    int* const other = device<int>();
+    if (!right) CHECK(cudaFree(other));
+    store_at<<<1, 1>>>(other, 0);
+    if (right) {
+      CHECK(cudaDeviceSynchronize());
+      CHECK(cudaFree(other));
+    }
+  } else if (is("beyond shared memory")) {
+    shared_at<<<1, 1, 64>>>(out, right ? 15 : 16);
+  } else if (is("unset shared memory")) {
+    unset<<<1, count>>>(out, right ? count : 0);
+  } else if (is("last of shared memory")) {
+    unset<<<1, count>>>(out, right ? count : count - 1);
+  } else if (is("sum of unset")) {
+    sum_of_unset<<<1, 32>>>(out, right ? count : count - 8);
+  } else if (is("barrier in a branch")) {
+    divided_barrier<<<1, 32>>>(out, right ? 32 : 16);
+  } else if (is("mask without a lane")) {
+    mask_without_lane<<<1, 32>>>(out, right ? 0xffff : 0xff00);
+  } else if (is("absent lane")) {
+    clear(in, all);
+    absent_lane<<<1, 32>>>(out, in, right ? 32 : 16);
+  } else if (is("copy without a wait")) {
+    clear(in, all);
+    copied<<<1, count>>>(out, in, right ? 0 : 2, true);
+  } else if (is("wait for another group")) {
+    clear(in, all);
+    copied<<<1, count>>>(out, in, right ? 0 : 1, true);
+  } else if (is("wait without a barrier")) {
+    clear(in, all);
+    copied<<<1, count>>>(out, in, 0, right);
   } else {
     std::fprintf(stderr, "there is no '%s'\n", name);
     std::exit(2);

@@ -1,0 +1,98 @@
+// Races of the blocks of a grid in global memory.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "catch.h"
+#include "contains.h"
+#include "machine/kernel.h"
+
+namespace warpmat::global_races_test {
+
+namespace {
+
+/// Blocks of one thread: %t is the block, %b the address of `shared_words` in global memory, %o that of the block's own word there.
+std::vector<std::string> warnings_of(const std::string& body, const LaunchOptions& options, std::uint32_t blocks = 4) {
+  const Module module = word_kernel(R"(
+    .reg .b32 %t, %v, %w; .reg .b64 %b, %o, %x; .reg .pred %first, %last;
+    mov.u32 %t, %ctaid.x;
+    mov.u32 %w, %nctaid.x; sub.u32 %w, %w, 1;
+    setp.eq.u32 %first, %t, 0;
+    setp.eq.u32 %last, %t, %w;
+    mov.u64 %b, shared_words; cvta.global.u64 %b, %b;
+    mul.wide.u32 %x, %t, 4;
+    add.u64 %o, %b, %x;
+)" + body,
+                                    "sm_90", ".global .align 16 .b32 shared_words[64];");
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * blocks, "out");
+  return launch(Kernel(module, "k"), {{blocks}, {1}}, memory, {out}, options).warnings;
+}
+
+bool races(const std::string& body) {
+  std::vector<std::vector<std::string>> all;
+  for (const int jobs : {1, 3}) all.push_back(warnings_of(body, {.jobs = jobs, .checks = {.races = true}}));
+  CHECK(all[0] == all[1]);
+  CHECK(warnings_of(body, {}).empty());
+  return !all[0].empty();
+}
+
+}  // namespace
+
+TEST_CASE("accesses of two blocks to a byte race, unless both read or store the same", "[checks][races]") {
+  CHECK(races("st.global.u32 [%b], %t;"));
+  CHECK(!races("st.global.u32 [%b], 7;"));
+  CHECK(!races("st.global.u32 [%o], %t;"));
+  CHECK(!races("ld.global.u32 %d, [%b];"));
+  CHECK(races("ld.global.u32 %d, [%b]; @%first st.global.u32 [%b], 5;"));
+  CHECK(races("@%first st.global.u32 [%b], 5; ld.global.u32 %d, [%b];"));
+  CHECK(races("@%first st.global.u8 [%b+3], 5; ld.global.u32 %d, [%b];"));
+  CHECK(!races("@%first st.global.u8 [%b+3], 5; @!%first ld.global.u16 %s0, [%b];"));
+  CHECK(!races("@%first st.global.u32 [%b], 0; ld.global.u32 %d, [%b];"));  // what is there
+  CHECK(races("@%first st.global.v2.u32 [%b], {%t, 1}; ld.global.u32 %d, [%b+4];"));
+}
+
+TEST_CASE("atomics race with plain accesses, and not with each other", "[checks][races]") {
+  CHECK(!races("red.global.add.u32 [%b], 1;"));
+  CHECK(!races("atom.global.add.u32 %v, [%b], 1; ld.relaxed.gpu.global.u32 %d, [%b];"));
+  CHECK(races("@!%first red.global.add.u32 [%b], 1; @%first ld.global.u32 %d, [%b];"));
+  CHECK(races("ld.global.u32 %v, [%b]; add.u32 %v, %v, 1; st.global.u32 [%b], %v;"));
+}
+
+TEST_CASE("fences of the GPU's scope, or releases and acquires, may order blocks", "[checks][races]") {
+  const std::string sum = R"(
+    st.global.u32 [%o+16], %t;
+    FENCE
+    atom.global.add.u32 %v, [%b], 1;
+    setp.ne.u32 %last, %v, %w;
+    @%last bra OVER;
+    ACQUIRE
+    ld.global.u32 %d, [%b+20];
+    OVER: mov.u32 %d, 0;)";
+  const auto with = [&](const std::string& fence, const std::string& acquire) {
+    std::string body = sum;
+    body.replace(body.find("FENCE"), 5, fence);
+    body.replace(body.find("ACQUIRE"), 7, acquire);
+    return body;
+  };
+  CHECK(races(with("", "")));
+  CHECK(races(with("membar.cta;", "membar.cta;")));
+  CHECK(!races(with("membar.gl;", "membar.gl;")));
+  CHECK(!races(with("fence.acq_rel.gpu;", "fence.acq_rel.gpu;")));
+  CHECK(!races("st.global.u32 [%o+16], %t; atom.acq_rel.gpu.global.add.u32 %v, [%b], 1; @%last ld.global.u32 %d, [%b+20];"));
+  CHECK(races("st.global.u32 [%o+16], %t; atom.relaxed.gpu.global.add.u32 %v, [%b], 1; @%last ld.global.u32 %d, [%b+20];"));
+}
+
+TEST_CASE("a race of blocks names both places, and one launch after another has none", "[checks][races]") {
+  const std::vector<std::string> warnings =
+      warnings_of("@%first st.global.u32 [%o], 5;\n@!%first ld.global.u32 %d, [%b];", {.checks = {.races = true}});
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings.front(), ContainsSubstring("race between blocks") && ContainsSubstring("(ld.global.u32)") &&
+                                   ContainsSubstring("(st.global.u32)") && ContainsSubstring("block (0,0,0)"));
+  CHECK(warnings_of("@%last st.global.u32 [%b], 5;", {.checks = {.races = true}}, 1).empty());
+}
+
+}  // namespace warpmat::global_races_test
