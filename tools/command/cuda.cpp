@@ -472,12 +472,14 @@ void add_cuda(Command app) {
   command.add_option("--gemm", options->examination.gemm,
                      "2=0*1^T:128x192x256: what the kernels compute; the first wrong product of each launch is reported with its lines. "
                      "Numbers are the kernel's pointer parameters, from 0; their names and buffers' do, too. The rest is as of 'launch'");
-  command.add_option("--why", options->examination.why, "2[5,3]: where this element of the product of --gemm comes from");
+  command.add_flag("--guess", options->examination.guess,
+                   "Find out what the kernels multiply, and report what does not belong to that product: --gemm without telling it");
+  command.add_option("--why", options->examination.why, "2[5,3]: where this element of the product of --gemm or --guess comes from");
   command.add_option("--against", options->examination.against, "With --why: another GPU, and the first product at which its bits part")
       .type_name("TARGET");
   command
       .add_option("--kernels", options->examination.kernels,
-                  "The kernels that --gemm and --check banks look at, by a part of their C++ name")
+                  "The kernels that --guess, --gemm and --check banks look at, by a part of their C++ name")
       .type_name("REGEX");
   command
       .add_option("--expect-launches", options->expected_launches,
@@ -499,6 +501,7 @@ void add_cuda(Command app) {
       "  warpmat cuda ./saxpy 1000\n"
       "  warpmat cuda --profile --profile=saxpy.json ./saxpy 1000\n"
       "  warpmat cuda --target sm_80 --check all --report launches.json ./saxpy 1000\n"
+      "  warpmat cuda --guess ./gemm\n"
       "  warpmat cuda --gemm '2=0*1^T:128x192x256' --kernels hgemm ./gemm\n"
       "  warpmat cuda --seconds 600 --memory 4GB ./saxpy 1000");
   command.callback([options, command] {
