@@ -321,10 +321,9 @@ int status_of(const ProcessEnd& end) {
 std::string next_step(const CudaOptions& options, const ProcessEnd& end, const Record& record) {
   const bool own_status = end.status > 0 && end.status < 128 && end.asked == 0 && end.limit == ProcessEnd::Limit::none;
   if (!own_status || record.launches.empty() || !record.fault.empty() || !record.refusal.empty() || options.examination.asks()) return "";
-  return "no kernel failed, and the program ended with an error of its own. Of a product of matrices, the same command with\n"
-         "  --gemm '2=0*1^T:MxNxK'  reports the first wrong product with its lines: numbers are pointer parameters, ^T has columns "
-         "contiguous\n"
-         "  --check all             looks for races and other kinds of faults, too";
+  return "no kernel failed, and the program ended with an error of its own. Next:\n"
+         "  --guess      finds out what the kernels multiply, and reports the first wrong product with its lines\n"
+         "  --check all  looks for races and other kinds of faults, too";
 }
 
 /// Writes what was found for other programs. Returns the exit status, which is `status` unless that fails.

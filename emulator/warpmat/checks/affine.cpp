@@ -1,9 +1,10 @@
 #include <warpmat/checks/affine.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
-#include <tuple>
+#include <utility>
 
 namespace warpmat::checks {
 
@@ -40,7 +41,7 @@ Agreement agreement_of(const AffineProduct& product, const Meeting& meeting) {
 /// Pitches that a matrix may have, the likeliest first.
 std::vector<std::uint64_t> pitches_of(const AffineMatrix& matrix, const std::map<std::uint64_t, std::size_t>& distances,
                                       const std::vector<std::uint64_t>& numbers) {
-  constexpr std::size_t most = 24, of_distances = 12;
+  constexpr std::size_t most = 28, of_distances = 12;
   std::vector<std::pair<std::size_t, std::uint64_t>> votes;
   for (const auto& [bits, count] : distances)
     if (bits % static_cast<std::uint64_t>(matrix.bits) == 0) votes.emplace_back(count, bits / static_cast<std::uint64_t>(matrix.bits));
@@ -77,7 +78,34 @@ std::uint64_t whole_rows(const AffineMatrix& matrix) {
   return matrix.elements() % matrix.pitch == 0 ? matrix.elements() / matrix.pitch : 0;
 }
 
-/// The candidates that agree best, and of those that do as well, the ones that fill their buffers.
+/// Rows and columns of a matrix that fills its memory; zeros where it does not.
+std::array<std::uint64_t, 2> shape_of(const AffineMatrix& matrix) {
+  const std::uint64_t rows = whole_rows(matrix);
+  if (rows == 0) return {0, 0};
+  return matrix.transposed ? std::array{matrix.pitch, rows} : std::array{rows, matrix.pitch};
+}
+
+/// Whether all three matrices fill their memory, and their sizes are those of a product.
+bool sizes_match(const std::array<AffineMatrix, matrix_count>& matrices, bool sparse) {
+  const auto a = shape_of(matrices[of_a]), b = shape_of(matrices[of_b]), c = shape_of(matrices[of_c]);
+  return a[0] != 0 && a[0] == c[0] && b[1] != 0 && b[1] == c[1] && a[1] * (sparse ? 2 : 1) == b[0];
+}
+
+/// M, N and K of a product whose matrices have so many elements; none if there are no such numbers.
+std::vector<std::uint64_t> sizes_of(const std::array<AffineMatrix, matrix_count>& matrices, bool sparse) {
+  const auto elements = [&](MatrixNumber number) { return static_cast<double>(matrices[number].elements()); };
+  const double a = elements(of_a) * (sparse ? 2 : 1), b = elements(of_b), c = elements(of_c);
+  std::vector<std::uint64_t> sizes;
+  for (const double square : {a * c / b, b * c / a, a * b / c}) {
+    const double size = std::round(std::sqrt(square));
+    if (size < 1 || size * size != square) return {};
+    sizes.push_back(static_cast<std::uint64_t>(size));
+  }
+  if (sparse) sizes.push_back(sizes.back() / 2);
+  return sizes;
+}
+
+/// The candidates that agree best. Those that fill their buffers, and whose sizes match, may agree somewhat less.
 class Search {
  public:
   Search(std::span<const Meeting* const> meetings, const std::array<std::vector<AffineMatrix>, matrix_count>& candidates)
@@ -95,22 +123,25 @@ class Search {
     const auto columns = table(of_b, of_c, [](const Meeting&, const auto& b, const auto& c) { return b[1] == c[1]; });
     const auto depths =
         table(of_a, of_b, [](const Meeting& meeting, const auto& a, const auto& b) { return depth_of_a(meeting, a[1]) == b[0]; });
-    std::tuple<std::size_t, int, std::size_t> most{};
+    std::pair<std::size_t, std::size_t> most{};
+    const bool sparse = meetings_.front()->sparse;
     AffineProduct found;
     for (std::size_t a = 0; a < candidates_[of_a].size(); ++a)
       for (std::size_t b = 0; b < candidates_[of_b].size(); ++b)
         for (std::size_t c = 0; c < candidates_[of_c].size(); ++c) {
           const std::size_t agreeing = rows[a][c] + columns[b][c] + depths[a][b];
-          int filled = 0;
-          std::size_t pitches = 0;
-          for (const AffineMatrix* const one : {&candidates_[of_a][a], &candidates_[of_b][b], &candidates_[of_c][c]}) {
-            filled += whole_rows(*one) != 0 ? 1 : 0;
-            pitches += one->pitch;
+          std::size_t filled = 0, pitches = 0;
+          const std::array matrices{candidates_[of_a][a], candidates_[of_b][b], candidates_[of_c][c]};
+          for (const AffineMatrix& one : matrices) {
+            filled += static_cast<std::size_t>(whole_rows(one) != 0);
+            pitches += one.pitch;
           }
-          const std::tuple rank(agreeing, filled, ~pitches);
+          const bool match = filled == matrix_count && sizes_match(matrices, sparse);
+          const std::pair rank(8 * agreeing + meetings_.size() * (filled + (match ? 4 : 0)), ~pitches);
           if (rank <= most) continue;
           most = rank;
-          found.matrices = {candidates_[of_a][a], candidates_[of_b][b], candidates_[of_c][c]};
+          found.matrices = matrices;
+          found.sizes_match = match;
           found.agreement = static_cast<double>(agreeing) / static_cast<double>(3 * meetings_.size());
         }
     return found;
@@ -143,7 +174,8 @@ std::vector<const Meeting*> some_of(const std::vector<const Meeting*>& meetings)
 AffineProduct best_of(std::span<const Meeting* const> meetings, const Meetings& all, const std::array<AffineMatrix, matrix_count>& matrices,
                       const AffineHints& hints) {
   std::array<std::vector<AffineMatrix>, matrix_count> candidates;
-  std::vector<std::uint64_t> numbers = hints.numbers;
+  std::vector<std::uint64_t> numbers = sizes_of(matrices, all.sparse);
+  numbers.insert(numbers.end(), hints.numbers.begin(), hints.numbers.end());
   for (const MatrixNumber number : {of_a, of_b, of_c}) {
     const std::vector<std::uint64_t> pitches = pitches_of(matrices[number], all.distances[number], numbers);
     candidates[number] = candidates_of(matrices[number], pitches);
@@ -179,25 +211,23 @@ std::vector<AffineProduct> in_parts(std::span<const Meeting* const> meetings, co
   return found;
 }
 
-/// The k for which a factor's buffer has room; `is_exact`: rows may be padded, but their number is not.
+/// A dimension of a matrix: rows may be padded, but their number is `exact`.
 struct Room {
-  std::uint64_t depth;
-  bool is_exact;
+  std::uint64_t size;
+  bool exact;
 };
 
-Room room_of(const AffineMatrix& factor, bool along_rows, bool sparse) {
-  const std::uint64_t rows = whole_rows(factor);
-  if (factor.transposed == along_rows) return {rows * (sparse ? 2 : 1), true};
-  return {rows == 0 ? 0 : factor.pitch * (sparse ? 2 : 1), false};
+Room room_of(const AffineMatrix& matrix, int dimension) {
+  return {shape_of(matrix)[static_cast<std::size_t>(dimension)], matrix.transposed == (dimension == 1)};
 }
 
-/// K: `least` is what the products have. A loop that ends early leaves a part of both factors; what pads rows is shorter than a step.
-std::uint64_t depth_with(std::uint64_t least, const AffineProduct& product, bool sparse, const AffineHints& hints) {
-  constexpr std::uint64_t step = 16;
-  const Room a = room_of(product.matrices[of_a], true, sparse), b = room_of(product.matrices[of_b], false, false);
+/// A dimension of which the meetings have `least`. Two matrices that have room for more are those of a kernel that leaves a part out, unless
+/// the kernel was told this size, or the room is that of padded rows.
+std::uint64_t size_with(std::uint64_t least, const Room& one, const Room& other, bool match, const AffineHints& hints) {
+  constexpr std::uint64_t most_padding = 15;
   const bool is_told = std::ranges::find(hints.numbers, least) != hints.numbers.end();
-  const bool has_room = a.depth == b.depth && a.depth > least && (a.is_exact || b.is_exact || a.depth - least >= step);
-  return has_room && !is_told ? a.depth : least;
+  const bool has_room = one.size == other.size && one.size > least && (match || one.exact || other.exact || one.size - least > most_padding);
+  return has_room && !is_told ? one.size : least;
 }
 
 void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meetings, const Meetings& all, const AffineHints& hints) {
@@ -215,9 +245,10 @@ void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meeti
       ++elements;
       last = meeting->bits[of_c];
     }
-    if (!product.agrees(*meeting)) is_exception = true;
-    product.m = std::max(product.m, in_c[0] + 1);
-    product.n = std::max(product.n, in_c[1] + 1);
+    const Agreement found = agreement_of(product, *meeting);
+    if (!found.m || !found.n || !found.k || !found.part) is_exception = true;
+    if (found.m) product.m = std::max(product.m, in_c[0] + 1);
+    if (found.n) product.n = std::max(product.n, in_c[1] + 1);
   }
   product.elements = elements;
   product.exceptions = exceptions + (is_exception ? 1 : 0);
@@ -229,7 +260,11 @@ void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meeti
   for (const auto& [bit_a, bit_b] : all.along_k) note_depth(bit_a, bit_b);
   if (product.k == 0)
     for (const Meeting* const meeting : sorted) note_depth(meeting->bits[of_a], meeting->bits[of_b]);
-  product.k = depth_with(product.k, product, all.sparse, hints);
+  Room depth = room_of(a, 1);
+  if (all.sparse) depth.size *= 2;
+  product.m = size_with(product.m, room_of(a, 0), room_of(c, 0), product.sizes_match, hints);
+  product.n = size_with(product.n, room_of(b, 1), room_of(c, 1), product.sizes_match, hints);
+  product.k = size_with(product.k, depth, room_of(b, 0), product.sizes_match, hints);
 }
 
 /// The same product with rows of C contiguous: C^T = A * B is C = B^T * A^T.
@@ -240,11 +275,6 @@ void turn(AffineProduct& product) {
 }
 
 }  // namespace
-
-bool AffineProduct::agrees(const Meeting& meeting) const {
-  const Agreement found = agreement_of(*this, meeting);
-  return found.m && found.n && found.k && found.part;
-}
 
 AffineProduct fit(const std::vector<const Meeting*>& meetings, const Meetings& all, const std::array<AffineMatrix, matrix_count>& matrices,
                   const AffineHints& hints) {

@@ -29,11 +29,10 @@ struct AffineProduct {
   std::array<AffineMatrix, matrix_count> matrices{};
   bool sparse = false;      ///< A has half of K
   bool sums_parts = false;  ///< the parts of C have different k of the same A and B
+  bool sizes_match = false;  ///< the matrices fill their buffers, and are those of a product
   double agreement = 0;     ///< of the meetings' rows, columns and k, 0 to 1
   std::uint64_t m = 0, n = 0, k = 0;
   std::size_t elements = 0, exceptions = 0;  ///< of C that were looked at, and those with a product that does not belong there
-
-  bool agrees(const Meeting& meeting) const;
 };
 
 /// What the candidates for pitches, sizes and numbers of parts come from, besides the meetings.

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::uint64_t most_clusters = 256;
 constexpr std::size_t most_elements = std::size_t{1} << 18;
-constexpr double least_agreement = 0.55;  ///< of rows, columns and k; chance gives a third of 1/4 where a matrix is 4 wide
+constexpr double least_agreement = 0.55;  ///< of rows, columns and k
+constexpr double least_of_matching = 0.35;  ///< where the buffers have the sizes of a product
 constexpr std::size_t most_products = 64;
 
 using Buffers = std::array<std::uint64_t, matrix_count>;  ///< their addresses
@@ -188,7 +189,7 @@ Guess Guesser::State::guess() const {
     });
     if (inside.empty()) continue;
     const AffineProduct product = fit(inside, all, matrices, hints);
-    if (product.agreement < least_agreement) continue;
+    if (product.agreement < (product.sizes_match ? least_of_matching : least_agreement)) continue;
     if (!guess.text.empty()) guess.text += "; and like ";
     if (guess.text.empty()) guess.text = "looks like ";
     guess.text += product_text(product, 0, true);
