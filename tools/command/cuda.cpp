@@ -317,10 +317,14 @@ int status_of(const ProcessEnd& end) {
   return end.status == 0 && must_end ? 128 + end.asked : end.status;
 }
 
+/// Whether the program says itself that something is wrong: its results, for instance.
+bool errs(const ProcessEnd& end) {
+  return end.status > 0 && end.status < 128 && end.asked == 0 && end.limit == ProcessEnd::Limit::none;
+}
+
 /// Where to look next when a program says itself that its results are wrong, and no kernel failed; empty where something else is told.
 std::string next_step(const CudaOptions& options, const ProcessEnd& end, const Record& record) {
-  const bool own_status = end.status > 0 && end.status < 128 && end.asked == 0 && end.limit == ProcessEnd::Limit::none;
-  if (!own_status || record.launches.empty() || !record.fault.empty() || !record.refusal.empty() || options.examination.asks()) return "";
+  if (!errs(end) || record.launches.empty() || !record.fault.empty() || !record.refusal.empty() || options.examination.asks()) return "";
   return "no kernel failed, and the program ended with an error of its own. Next:\n"
          "  --guess      finds out what the kernels multiply, and reports the first wrong product with its lines\n"
          "  --check all  looks for races and other kinds of faults, too";
@@ -356,8 +360,9 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   };
   attempt([&] { write_report(options, program, end, record); });
   attempt([&] { require_labels(options.labels, options.target, record.labels); });
-  if (options.examination.asks() && !record.launches.empty())
-    attempt([&] { found = examine(options.examination, options.found, options.limits, saved); });
+  Examination examination = options.examination;
+  examination.errs = errs(end);
+  if (examination.asks() && !record.launches.empty()) attempt([&] { found = examine(examination, options.found, options.limits, saved); });
   for (const std::string& problem : problems) {
     found.push_back({.rule = "program", .text = problem});
     print_reports(options.found, {found.back()}, {});
@@ -483,6 +488,7 @@ void add_cuda(Command app) {
   command
       .add_option("--expect-launches", options->expected_launches,
                   "A program that launches fewer kernels is a failure: of a test that tests nothing")
+      .range(0, 1'000'000'000)
       .type_name("N");
   add_finding_flags(command, options->found);
   add_profile_flag(command, options->profile);

@@ -104,7 +104,7 @@ class Examiner {
 
   /// Says what the launch seems to compute. Returns whether that is to be looked at.
   bool guess(ReadyLaunch& ready, LaunchOptions& options, const std::string& place) {
-    const Guess guess = guess_product(ready, options);
+    const Guess guess = guess_product(ready, options, examination_.errs);
     fmt::print(stderr, "warpmat: {}: {}\n", place, guess.text);
     options.gemm = guess.product;
     return !guess.product.empty() || examination_.banks;

@@ -16,6 +16,7 @@ struct Examination {
   std::string gemm, why, against;
   bool banks = false;  ///< bank conflicts by line
   bool guess = false;  ///< find out what each kernel computes, in the place of `gemm`
+  bool errs = false;   ///< the program ended with an error of its own
 
   bool asks() const { return !gemm.empty() || !why.empty() || banks || guess; }
 };

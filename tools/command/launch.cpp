@@ -170,7 +170,7 @@ void run_probe(const LaunchCommandOptions& options, LimitedWork& limited) {
 
 /// Says what the kernel seems to compute, and has the launch held against that.
 void guess(ReadyLaunch& ready, LaunchOptions& options) {
-  const Guess guess = guess_product(ready, options);
+  const Guess guess = guess_product(ready, options, false);
   options.gemm = guess.product;
   fmt::print(stderr, "warpmat: {}{}\n", guess.text, guess.product.empty() ? "" : fmt::format("; --gemm '{}'", guess.product));
 }

@@ -166,7 +166,7 @@ LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
   }
 }
 
-Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options) {
+Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options, bool errs) {
   Guesser guesser(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments);
   LaunchOptions followed = options;
   followed.checks = {.uninitialised = false, .copies = false, .global = false};
@@ -180,7 +180,7 @@ Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options) {
   } catch (const Trap&) {
     if (options.stop != nullptr && *options.stop) throw;
   }
-  const Guess guess = guesser.result();
+  const Guess guess = guesser.result(errs);
   ready.prepared = prepare(ready.description, ready.kernel);
   return guess;
 }

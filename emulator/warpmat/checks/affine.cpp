@@ -221,16 +221,17 @@ Room room_of(const AffineMatrix& matrix, int dimension) {
   return {shape_of(matrix)[static_cast<std::size_t>(dimension)], matrix.transposed == (dimension == 1)};
 }
 
-/// A dimension of which the meetings have `least`. Two matrices that have room for more are those of a kernel that leaves a part out, unless
-/// the kernel was told this size, or the room is that of padded rows.
-std::uint64_t size_with(std::uint64_t least, const Room& one, const Room& other, bool match, const AffineHints& hints) {
-  constexpr std::uint64_t most_padding = 15;
-  const bool is_told = std::ranges::find(hints.numbers, least) != hints.numbers.end();
-  const bool has_room = one.size == other.size && one.size > least && (match || one.exact || other.exact || one.size - least > most_padding);
-  return has_room && !is_told ? one.size : least;
+/// A dimension of which the meetings have `least`, unless the matrices have room for more: a kernel leaves a part out. Where rows may be
+/// padded on both sides, only that of a kernel which `errs` anyway is no padding. The kernel may have been told the size.
+std::uint64_t size_with(std::uint64_t least, Room one, Room other, bool errs, const AffineHints& hints) {
+  if (std::ranges::find(hints.numbers, least) != hints.numbers.end()) return least;
+  if (!one.exact) std::swap(one, other);
+  const bool fits = one.exact && !other.exact ? other.size >= one.size : other.size == one.size;
+  return fits && (one.exact || errs) ? std::max(least, one.size) : least;
 }
 
-void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meetings, const Meetings& all, const AffineHints& hints) {
+void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meetings, const Meetings& all, const AffineHints& hints,
+                bool errs) {
   const auto& [a, b, c] = product.matrices;
   std::uint64_t last = 0;
   std::size_t elements = 0, exceptions = 0;
@@ -262,9 +263,11 @@ void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meeti
     for (const Meeting* const meeting : sorted) note_depth(meeting->bits[of_a], meeting->bits[of_b]);
   Room depth = room_of(a, 1);
   if (all.sparse) depth.size *= 2;
-  product.m = size_with(product.m, room_of(a, 0), room_of(c, 0), product.sizes_match, hints);
-  product.n = size_with(product.n, room_of(b, 1), room_of(c, 1), product.sizes_match, hints);
-  product.k = size_with(product.k, depth, room_of(b, 0), product.sizes_match, hints);
+  errs |= product.exceptions != 0;
+  product.m = size_with(product.m, room_of(a, 0), room_of(c, 0), errs, hints);
+  product.n = size_with(product.n, room_of(b, 1), room_of(c, 1), errs, hints);
+  product.k = size_with(product.k, depth, room_of(b, 0), errs, hints);
+  product.padded_k = size_with(product.k, depth, room_of(b, 0), true, hints);
 }
 
 /// The same product with rows of C contiguous: C^T = A * B is C = B^T * A^T.
@@ -277,7 +280,7 @@ void turn(AffineProduct& product) {
 }  // namespace
 
 AffineProduct fit(const std::vector<const Meeting*>& meetings, const Meetings& all, const std::array<AffineMatrix, matrix_count>& matrices,
-                  const AffineHints& hints) {
+                  const AffineHints& hints, bool errs) {
   constexpr double nearly_all = 0.98, better = 0.02;
   const std::vector<const Meeting*> some = some_of(meetings);
   AffineProduct best = best_of(some, all, matrices, hints);
@@ -285,7 +288,7 @@ AffineProduct fit(const std::vector<const Meeting*>& meetings, const Meetings& a
     for (const AffineProduct& other : in_parts(some, all, matrices, hints))
       if (other.agreement > best.agreement + better) best = other;
   best.sparse = all.sparse;
-  find_sizes(best, meetings, all, hints);
+  find_sizes(best, meetings, all, hints, errs);
   if (best.matrices[of_c].transposed) turn(best);
   return best;
 }

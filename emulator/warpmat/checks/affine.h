@@ -27,11 +27,12 @@ struct AffineMatrix {
 /// C = A * B, as most meetings have it.
 struct AffineProduct {
   std::array<AffineMatrix, matrix_count> matrices{};
-  bool sparse = false;      ///< A has half of K
-  bool sums_parts = false;  ///< the parts of C have different k of the same A and B
+  bool sparse = false;       ///< A has half of K
+  bool sums_parts = false;   ///< the parts of C have different k of the same A and B
   bool sizes_match = false;  ///< the matrices fill their buffers, and are those of a product
-  double agreement = 0;     ///< of the meetings' rows, columns and k, 0 to 1
+  double agreement = 0;      ///< of the meetings' rows, columns and k, 0 to 1
   std::uint64_t m = 0, n = 0, k = 0;
+  std::uint64_t padded_k = 0;                ///< the k for which both factors have room
   std::size_t elements = 0, exceptions = 0;  ///< of C that were looked at, and those with a product that does not belong there
 };
 
@@ -41,8 +42,9 @@ struct AffineHints {
   std::vector<std::uint64_t> parts;    ///< blocks along the dimensions of the grid
 };
 
-/// The product that agrees best with meetings of elements of three buffers. `matrices` have their addresses, ends and widths.
+/// The product that agrees best with meetings of elements of three buffers. `matrices` have their addresses, ends and widths. `errs`: the
+/// kernel's results are known to be wrong.
 AffineProduct fit(const std::vector<const Meeting*>& meetings, const Meetings& all, const std::array<AffineMatrix, matrix_count>& matrices,
-                  const AffineHints& hints);
+                  const AffineHints& hints, bool errs);
 
 }  // namespace warpmat::checks

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t most_clusters = 256;
 constexpr std::size_t most_elements = std::size_t{1} << 18;
-constexpr double least_agreement = 0.55;  ///< of rows, columns and k
+constexpr double least_agreement = 0.55;    ///< of rows, columns and k
 constexpr double least_of_matching = 0.35;  ///< where the buffers have the sizes of a product
 constexpr std::size_t most_products = 64;
 
@@ -147,7 +147,7 @@ struct Guesser::State {
     return nothing + "the addresses of the elements that meet fit no matrices of equal rows";
   }
 
-  Guess guess() const;
+  Guess guess(bool errs) const;
 
   const Kernel kernel;
   const LaunchConfig config;
@@ -160,7 +160,7 @@ struct Guesser::State {
   std::map<std::uint64_t, Meetings> found;  ///< by cluster
 };
 
-Guess Guesser::State::guess() const {
+Guess Guesser::State::guess(bool errs) const {
   const Meetings all = joined(found);
   std::map<Buffers, std::vector<const Meeting*>> groups;
   for (const Meeting& meeting : all.stored) {
@@ -188,7 +188,7 @@ Guess Guesser::State::guess() const {
       return std::ranges::all_of(std::array{of_a, of_b, of_c}, [&](MatrixNumber i) { return m->bits[i] >= matrices[i].address * 8; });
     });
     if (inside.empty()) continue;
-    const AffineProduct product = fit(inside, all, matrices, hints);
+    const AffineProduct product = fit(inside, all, matrices, hints, errs);
     if (product.agreement < (product.sizes_match ? least_of_matching : least_agreement)) continue;
     if (!guess.text.empty()) guess.text += "; and like ";
     if (guess.text.empty()) guess.text = "looks like ";
@@ -202,6 +202,9 @@ Guess Guesser::State::guess() const {
       if (others[of_c] == buffers[of_c] && others != buffers) strangers += some.size() / 4;
     const std::size_t exceptions = product.exceptions + strangers;
     if (exceptions != 0) guess.text += fmt::format(", except {} of {} elements", exceptions, product.elements + strangers);
+    if (product.padded_k != product.k)
+      guess.text += fmt::format("; rows of both factors have {} elements, of which k {} to {} have no part in it", product.padded_k,
+                                product.k, product.padded_k - 1);
     for (std::uint64_t part = 0; part < parts && !product.sums_parts; ++part)
       guess.product += (guess.product.empty() ? "" : ";") + product_text(product, part, false);
   }
@@ -226,8 +229,8 @@ std::unique_ptr<machine::Observer> Guesser::observer(std::uint64_t cluster) {
                                            });
 }
 
-Guess Guesser::result() const {
-  return state_->guess();
+Guess Guesser::result(bool errs) const {
+  return state_->guess(errs);
 }
 
 }  // namespace warpmat

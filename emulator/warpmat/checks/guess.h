@@ -35,8 +35,9 @@ class Guesser {
 
   /// That of a cluster; nullptr for one that is not followed. Several threads may call it at once.
   std::unique_ptr<machine::Observer> observer(std::uint64_t cluster);
-  /// After the launch, also after one that a trap ended.
-  Guess result() const;
+  /// After the launch, also after one that a trap ended. `errs`: the results are known to be wrong, so that rows with more elements than
+  /// were multiplied are no padding.
+  Guess result(bool errs = false) const;
 
  private:
   struct State;

@@ -31,9 +31,9 @@ struct Meetings {
   std::set<std::array<std::uint64_t, 2>> along_k;                            ///< elements of A and B at both ends of the instructions' k
   std::array<std::map<std::uint64_t, std::size_t>, matrix_count> distances;  ///< bits between neighbours
   std::array<std::map<int, std::size_t>, matrix_count> widths;  ///< bits of elements; of factors those that are multiplied as they are
-  std::size_t products = 0;                                                  ///< matrix instructions
-  std::size_t multiplied = 0;                                                ///< those with elements of memory on both sides
-  std::size_t chained = 0;                                                   ///< those with a factor that is another product's result
+  std::size_t products = 0;                                     ///< matrix instructions
+  std::size_t multiplied = 0;                                   ///< those with elements of memory on both sides
+  std::size_t chained = 0;                                      ///< those with a factor that is another product's result
   bool sparse = false;
 };
 
