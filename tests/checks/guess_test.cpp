@@ -81,6 +81,21 @@ TEST_CASE("a buffer may be larger than its matrix", "[guess]") {
   CHECK(guess_of({.c = 1000}).product == "C=A*B^T:16x8x16,bits=16x16x32");
 }
 
+TEST_CASE("one buffer may hold all three matrices", "[guess]") {
+  const Kernel kernel(module_of(Tile()), "k");
+  const LaunchConfig config{{1}, {32}};
+  DeviceMemory memory;
+  const std::uint64_t all = memory.allocate(512 + 256 + 512, "all");
+  const std::vector<Argument> arguments{all, all + 512, all + 768};
+  Guesser guesser(kernel, config, memory, arguments);
+  LaunchOptions options;
+  options.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
+  launch(kernel, config, memory, arguments, options);
+  CHECK(guesser.result().product == "2=all*1^T:16x8x16,bits=16x16x32");
+  for (const char* const product : {"2=all*1^T:16x8x16,bits=16x16x32", "all+768=all*all+512^T:16x8x16,bits=16x16x32"})
+    CHECK(launch(kernel, config, memory, arguments, {.gemm = product}).warnings.empty());
+}
+
 TEST_CASE("elements that do not belong to the product are counted", "[guess]") {
   const Guess k_twice = guess_of({.k = 0});  // both halves along k are the first
   CHECK(k_twice.product == "C=A*B^T:16x8x16");

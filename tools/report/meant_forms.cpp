@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "tools/report/nearest.h"
 #include "tools/report/split.h"
 
 namespace warpmat {
@@ -114,9 +115,19 @@ std::vector<std::string> widest(const std::vector<const AnyForm*>& forms) {
 
 }  // namespace
 
+void refuse_machine_name(std::string_view spelling) {
+  if (spelling.empty() || std::isupper(static_cast<unsigned char>(spelling.front())) == 0) return;
+  std::vector<std::string_view> names;
+  for (const auto& [name, form] : by_machine_name()) names.push_back(name);
+  const std::string_view near = nearest(spelling, names);
+  throw std::invalid_argument(fmt::format("no matrix instruction of a GPU is called '{}'{}", spelling,
+                                          near.empty() ? "" : fmt::format("; the nearest is {}", near)));
+}
+
 std::string opcode_meant(const std::string& spelling) {
   constexpr std::size_t most = 4;
   const MeantForms meant = forms_meant(spelling);
+  if (meant.size() == 0) refuse_machine_name(spelling);
   if (meant.size() == 0) return spelling;
   if (meant.size() == 1) return meant.opcode();
   std::vector<std::string> opcodes = widest(meant.warp);

@@ -333,7 +333,10 @@ Gemm parse_gemm(std::string_view text) {
   gemm.b = matrix_of(text, names);
   std::string_view shape = take(rest, ',');
   std::array<std::int64_t, 3> sizes{};
-  for (std::int64_t& size : sizes) size = size_of(text, take(shape, 'x'));
+  for (std::int64_t& size : sizes) {
+    if (shape.empty()) refuse(text, "it has fewer than three sizes");
+    size = size_of(text, take(shape, 'x'));
+  }
   if (!shape.empty()) refuse(text, "it has more than three sizes");
   gemm.k = sizes[2];
   gemm.c.rows = gemm.a.rows = sizes[0];
