@@ -328,7 +328,10 @@ TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
   for (const char* const wrong : {"C=A", "C=A*B", "C=A*B:1x2", "C=A*B:1x2x3x4", "C=A*B:1x2xk", "C=A*:1x2x3", "C=A*B:1x2x3,lde=4"})
     says(message_of([&] { checks::parse_gemm(wrong); }), "is no matrix product", "write C=A*B^T:128x128x64");
   CHECK(checks::parse_gemm("C=A*B^T:128x64x256,sfa=SA,sfb=SB^T").companions[1].matrix.transposed);
-  says(message_of([&] { checks::parse_gemm("C=A*B^T:128x64x256,sfc=SA"); }), "'sfc' is none of lda, ldb, ldc, sfa, sfb and e");
+  says(message_of([&] { checks::parse_gemm("C=A*B^T:128x64x256,sfc=SA"); }), "'sfc' is none of");
+  CHECK(checks::parse_gemm("C=A*B:1x2x3,bits=16x8x32").b.bits == 8);
+  says(message_of([&] { checks::parse_gemm("C=A*B:1x2x3,bits=16x8x33"); }), "is no matrix product", "33");
+  says(message_of([&] { checks::parse_gemm("C=A*B:1x2x3,bits=16x8"); }), "is no matrix product");
   says(message_of([&] { verdict(direct({}), "C=A*D:16x8x32"); }), "no buffer 'D'");
   says(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), "'A' has 1024 bytes");
 }

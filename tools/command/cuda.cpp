@@ -323,14 +323,17 @@ int status_of(const ProcessEnd& end) {
   return end.status == 0 && must_end ? 128 + end.asked : end.status;
 }
 
+/// Whether the program says itself that something is wrong: its results, for instance.
+bool errs(const ProcessEnd& end) {
+  return end.status > 0 && end.status < 128 && end.asked == 0 && end.limit == ProcessEnd::Limit::none;
+}
+
 /// Where to look next when a program says itself that its results are wrong, and no kernel failed; empty where something else is told.
 std::string next_step(const CudaOptions& options, const ProcessEnd& end, const Record& record) {
-  const bool own_status = end.status > 0 && end.status < 128 && end.asked == 0 && end.limit == ProcessEnd::Limit::none;
-  if (!own_status || record.launches.empty() || !record.fault.empty() || !record.refusal.empty() || options.examination.asks()) return "";
-  return "no kernel failed, and the program ended with an error of its own. Of a product of matrices, the same command with\n"
-         "  --gemm '2=0*1^T:MxNxK'  reports the first wrong product with its lines: numbers are pointer parameters, ^T has columns "
-         "contiguous\n"
-         "  --check all             looks for races and other kinds of faults, too";
+  if (!errs(end) || record.launches.empty() || !record.fault.empty() || !record.refusal.empty() || options.examination.asks()) return "";
+  return "no kernel failed, and the program ended with an error of its own. Next:\n"
+         "  --guess      finds out what the kernels multiply, and reports the first wrong product with its lines\n"
+         "  --check all  looks for races and other kinds of faults, too";
 }
 
 /// Writes what was found for other programs. Returns the exit status, which is `status` unless that fails.
@@ -363,8 +366,9 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   };
   attempt([&] { write_report(options, program, end, record); });
   attempt([&] { require_labels(options.labels, options.target, record.labels); });
-  if (options.examination.asks() && !record.launches.empty())
-    attempt([&] { found = examine(options.examination, options.found, options.limits, saved); });
+  Examination examination = options.examination;
+  examination.errs = errs(end);
+  if (examination.asks() && !record.launches.empty()) attempt([&] { found = examine(examination, options.found, options.limits, saved); });
   for (const std::string& problem : problems) {
     found.push_back({.rule = "program", .text = problem});
     print_reports(options.found, {found.back()}, {});
@@ -480,16 +484,19 @@ void add_cuda(Command app) {
   command.add_option("--gemm", options->examination.gemm,
                      "2=0*1^T:128x192x256: what the kernels compute; the first wrong product of each launch is reported with its lines. "
                      "Numbers are the kernel's pointer parameters, from 0; their names and buffers' do, too. The rest is as of 'launch'");
-  command.add_option("--why", options->examination.why, "2[5,3]: where this element of the product of --gemm comes from");
+  command.add_flag("--guess", options->examination.guess,
+                   "Find out what the kernels multiply, and report what does not belong to that product: --gemm without telling it");
+  command.add_option("--why", options->examination.why, "2[5,3]: where this element of the product of --gemm or --guess comes from");
   command.add_option("--against", options->examination.against, "With --why: another GPU, and the first product at which its bits part")
       .type_name("TARGET");
   command
       .add_option("--kernels", options->examination.kernels,
-                  "The kernels that --gemm and --check banks look at, by a part of their C++ name")
+                  "The kernels that --guess, --gemm and --check banks look at, by a part of their C++ name")
       .type_name("REGEX");
   command
       .add_option("--expect-launches", options->expected_launches,
                   "A program that launches fewer kernels is a failure: of a test that tests nothing")
+      .range(0, 1'000'000'000)
       .type_name("N");
   add_finding_flags(command, options->found);
   add_profile_flag(command, options->profile);
@@ -507,6 +514,7 @@ void add_cuda(Command app) {
       "  warpmat cuda ./saxpy 1000\n"
       "  warpmat cuda --profile --profile=saxpy.json ./saxpy 1000\n"
       "  warpmat cuda --target sm_80 --check all --report launches.json ./saxpy 1000\n"
+      "  warpmat cuda --guess ./gemm\n"
       "  warpmat cuda --gemm '2=0*1^T:128x192x256' --kernels hgemm ./gemm\n"
       "  warpmat cuda --seconds 600 --memory 4GB ./saxpy 1000");
   command.callback([options, command] {

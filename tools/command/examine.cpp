@@ -84,9 +84,10 @@ class Examiner {
     options.stop = limited_.stop();
     options.gemm = examination_.gemm;
     options.why = examination_.why;
-    if (examination_.banks) options.observers.push_back(&banks);
     LaunchResult result;
     try {
+      if (examination_.guess && !guess(ready, options, place)) return;
+      if (examination_.banks) options.observers.push_back(&banks);
       result = launch(ready, options);
     } catch (const Trap& trap) {
       if (limited_.is_over()) throw;
@@ -98,7 +99,15 @@ class Examiner {
     for (const Why& why : result.why) print_why(why, "", target, examination_.against);
     if (!examination_.why.empty() && result.why.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
     if (examination_.banks) fmt::print(stderr, "{}:\n{}", place, bank_table(banks.lines()));
-    if (!examination_.gemm.empty()) fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, examination_.gemm);
+    if (!options.gemm.empty()) fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, options.gemm);
+  }
+
+  /// Says what the launch seems to compute. Returns whether that is to be looked at.
+  bool guess(ReadyLaunch& ready, LaunchOptions& options, const std::string& place) {
+    const Guess guess = guess_product(ready, options, examination_.errs);
+    fmt::print(stderr, "warpmat: {}: {}\n", place, guess.text);
+    options.gemm = guess.product;
+    return !guess.product.empty() || examination_.banks;
   }
 
   std::string nothing_examined() const {
@@ -119,10 +128,12 @@ class Examiner {
 
 void check_examination(const Examination& examination) {
   static_cast<void>(pattern_of(examination.kernels));
-  if (!examination.why.empty() && examination.gemm.empty())
+  if (examination.guess && !examination.gemm.empty())
+    throw std::runtime_error("--guess and --gemm both say the product: one of them is enough");
+  if (!examination.why.empty() && examination.gemm.empty() && !examination.guess)
     throw std::runtime_error("--why needs --gemm, which says where the matrices lie: --gemm '2=0*1^T:128x192x256' --why '2[5,3]'");
   if (!examination.against.empty() && examination.why.empty()) throw std::runtime_error("--against needs --why '2[5,3]'");
-  if (!examination.kernels.empty() && !examination.asks()) throw std::runtime_error("--kernels needs --gemm or --check banks");
+  if (!examination.kernels.empty() && !examination.asks()) throw std::runtime_error("--kernels needs --guess, --gemm or --check banks");
 }
 
 std::vector<Report> examine(const Examination& examination, const FindingFiles& files, const Limits& limits, const fs::path& folder) {

@@ -15,8 +15,10 @@ struct Examination {
   std::string kernels;  ///< a regular expression that a kernel's C++ name contains; empty: all
   std::string gemm, why, against;
   bool banks = false;  ///< bank conflicts by line
+  bool guess = false;  ///< find out what each kernel computes, in the place of `gemm`
+  bool errs = false;   ///< the program ended with an error of its own
 
-  bool asks() const { return !gemm.empty() || !why.empty() || banks; }
+  bool asks() const { return !gemm.empty() || !why.empty() || banks || guess; }
 };
 
 /// Throws std::runtime_error for a wrong regular expression, or a question that needs another one.

@@ -18,6 +18,7 @@
 #include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
 #include "tools/report/element_array.h"
+#include "tools/report/meant_forms.h"
 #include "tools/report/npy.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/register_array.h"
@@ -163,8 +164,9 @@ class Chunk {
   Batch batch_;
 };
 
-void exec(const ExecOptions& options, const Command& command) {
+void exec(ExecOptions options, const Command& command) {
   refuse_file(options.operands.opcode);
+  if (!options.operands.opcode.starts_with("tcgen05.mma")) options.operands.opcode = opcode_meant(options.operands.opcode);
   if (options.operands.opcode.starts_with("wgmma.")) return exec_wgmma(options, command);
   if (options.operands.opcode.starts_with("tcgen05.mma")) return exec_tensor(options, command);
   if (options.descriptor) throw std::runtime_error("--descriptor is the instruction descriptor of tcgen05.mma");

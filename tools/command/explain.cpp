@@ -24,6 +24,7 @@
 #include "tools/report/explanation_html.h"
 #include "tools/report/explanation_json.h"
 #include "tools/report/explanation_pair.h"
+#include "tools/report/meant_forms.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/session.h"
 
@@ -182,8 +183,9 @@ std::vector<ExplanationPair> explained_instruction(const ExplainOptions& options
     throw std::invalid_argument("--statement, --in and --layout are of a .ptx file");
   if (options.operands.opcode.starts_with("tcgen05.mma")) return explained_product(options);
   if (options.descriptor) throw std::invalid_argument("--descriptor is the instruction descriptor of tcgen05.mma");
-  const WgmmaForm* const wgmma = find_wgmma(options.operands.opcode);
   refuse_file(options.operands.opcode);
+  const std::string opcode = opcode_meant(options.operands.opcode);
+  const WgmmaForm* const wgmma = find_wgmma(opcode);
   if (options.target.empty() && wgmma == nullptr) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
   if (wgmma != nullptr) {
     if (!options.target.empty() && options.target != "sm_90a")
@@ -191,7 +193,7 @@ std::vector<ExplanationPair> explained_instruction(const ExplainOptions& options
     Case inputs(*wgmma->tile, options);
     return explained(*wgmma, *wgmma->tile, inputs.batch(), options);
   }
-  const Instruction instruction(options.operands.opcode, options.target);
+  const Instruction instruction(opcode, options.target);
   Case inputs(instruction.form(), options);
   return explained(instruction, instruction.form(), inputs.batch(), options);
 }

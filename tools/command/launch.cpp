@@ -45,6 +45,7 @@ struct LaunchCommandOptions {
   std::string checks;  ///< empty: the usual ones, and races in a launch that is not large
   std::vector<std::string> outs, expected, gemm_blocks, profile;
   LaunchOptions launch;
+  bool guess = false;
   LabelOptions labels;
   std::string report, init, probe, why_files, against, show;
   Limits limits;
@@ -168,6 +169,13 @@ void run_probe(const LaunchCommandOptions& options, LimitedWork& limited) {
   if (!result.right) exit_with(1);
 }
 
+/// Says what the kernel seems to compute, and has the launch held against that.
+void guess(ReadyLaunch& ready, LaunchOptions& options) {
+  const Guess guess = guess_product(ready, options, false);
+  options.gemm = guess.product;
+  fmt::print(stderr, "warpmat: {}{}\n", guess.text, guess.product.empty() ? "" : fmt::format("; --gemm '{}'", guess.product));
+}
+
 void run_launch(const LaunchCommandOptions& options, const Command& command, LimitedWork& limited) {
   use_thread_pool();
   if (!options.init.empty()) return write_skeleton(options);
@@ -184,6 +192,8 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   if (!options.report.empty()) check_output_place(options.report);
   check_finding_files(options.found);
   check_profile_flag(options.profile);
+  if (options.guess && !options.launch.gemm.empty())
+    throw std::invalid_argument("--guess and --gemm both say the product: one of them is enough");
   if (!options.against.empty() && options.launch.why.empty()) throw std::invalid_argument("--against needs --why 'C[5,3]'");
   const auto start = std::chrono::steady_clock::now();
   const auto tell = [&](const std::vector<Report>& found) {
@@ -202,7 +212,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   BankReport report;
   LaunchOptions launch_options = options.launch;
   launch_options.stop = limited.stop();
-  if (launch_options.gemm.empty()) launch_options.gemm = ready.description.gemm;
+  if (launch_options.gemm.empty() && !options.guess) launch_options.gemm = ready.description.gemm;
   for (const std::string& block : options.gemm_blocks) launch_options.gemm_blocks.push_back(parse_block_index(block));
   launch_options.checks = checks_of(options, ready);
   Suppressions suppressions = options.found.suppressions.empty() ? Suppressions() : read_suppressions(options.found.suppressions);
@@ -220,6 +230,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   }
   LaunchResult result;
   try {
+    if (options.guess) guess(ready, launch_options);
     result = launch(ready, launch_options);
   } catch (const Trap& trap) {
     fmt::print("{}", descriptors.text());  // they are wanted most where the launch fails
@@ -283,12 +294,14 @@ void add_launch(Command app) {
                      "instruction is held against it, and the first wrong one is reported with the lines of both sides; no expected values "
                      "are needed. ^T: columns are contiguous. "
                      ",sfa=SA,sfb=SB: block scale factors; ,e=E: the metadata of a sparse A");
+  command.add_flag("--guess", options->guess,
+                   "Find out what the kernel multiplies, and report what does not belong to that product: --gemm without telling it");
   command
       .add_option("--gemm-block", options->gemm_blocks,
                   "X, X,Y or X,Y,Z: look only at the products of this block and its cluster, which costs less; may be repeated")
       .allow_extra_args(false);
   command.add_option("--why", options->launch.why,
-                     "C[5,3]: where this element of the product of --gemm comes from: its stores, products and factors");
+                     "C[5,3]: where this element of the product of --gemm or --guess comes from: its stores, products and factors");
   command
       .add_option("--why-files", options->why_files,
                   "With --why: write the operands of its products to NAME.a.npy, NAME.b.npy and NAME.c.npy, for warpmat explain")

@@ -166,6 +166,25 @@ LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
   }
 }
 
+Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options, bool errs) {
+  Guesser guesser(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments);
+  LaunchOptions followed = options;
+  followed.checks = {.uninitialised = false, .copies = false, .global = false};
+  followed.observers.clear();
+  followed.gemm.clear();
+  followed.why.clear();
+  followed.gemm_blocks.clear();
+  followed.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
+  try {
+    run(ready, followed);
+  } catch (const Trap&) {
+    if (options.stop != nullptr && *options.stop) throw;
+  }
+  const Guess guess = guesser.result(errs);
+  ready.prepared = prepare(ready.description, ready.kernel);
+  return guess;
+}
+
 Report report_of(const ReadyLaunch& ready, const Trap& trap, Report::Level level) {
   Report report = report_of(trap, level);
   if (trap.kind == Trap::Kind::mispaired && report.help.empty())

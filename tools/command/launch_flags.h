@@ -1,5 +1,6 @@
 #pragma once
 
+#include <warpmat/checks/guess.h>
 #include <warpmat/launch.h>
 #include <warpmat/report/report.h>
 
@@ -46,6 +47,9 @@ std::string without_banks(const std::string& checks);
 
 /// Runs it. The message of a trap also says that the block was not given, where that is so.
 LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options);
+
+/// Runs it to find out what it computes, and prepares it anew. A trap ends the run, and not the guess. `errs`: as of Guesser::result().
+Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options, bool errs);
 
 /// What the launch reports, with the name of its PTX where that is a file of the user; and the PTX.
 Report report_of(const ReadyLaunch& ready, const Trap& trap, Report::Level level = Report::Level::error);

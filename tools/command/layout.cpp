@@ -37,6 +37,7 @@ using Json = nlohmann::ordered_json;
 
 [[noreturn]] void refuse_opcode(const std::string& opcode) {
   refuse_file(opcode);
+  refuse_machine_name(opcode);
   const std::string mnemonic(mnemonic_of(opcode));
   if (mnemonic != "wgmma" && !is_matrix_mnemonic(mnemonic))
     throw std::invalid_argument(fmt::format(

@@ -31,6 +31,7 @@ bool is_site(const fs::path& directory) {
 /// Prepares a directory for output: a new one, an empty one, or that of an older page.
 void make_directory(const fs::path& directory) {
   std::error_code error;
+  if (directory.empty()) throw std::runtime_error("--out is empty: it would be the name of a directory");
   if (fs::exists(directory, error) && !fs::is_directory(directory, error))
     throw std::runtime_error(fmt::format("{} is no directory", directory.string()));
   if (fs::exists(directory, error) && !fs::is_empty(directory) && !is_site(directory))

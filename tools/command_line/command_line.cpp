@@ -54,9 +54,8 @@ std::string separate_value(const CLI::App& subcommand, std::span<char* const> wo
 
 /// Of arguments that the subcommand does not take: the first unknown option, if there is one.
 std::string unexpected(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> words) {
-  if (app.get_subcommands().empty()) return error.what();
-  const CLI::App& subcommand = *app.get_subcommands().front();
-  const auto left = subcommand.remaining();
+  const CLI::App& subcommand = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
+  const auto left = app.get_subcommands().empty() ? std::vector<std::string>(words.begin() + 1, words.end()) : subcommand.remaining();
   const auto option = std::ranges::find_if(left, [](const std::string& word) { return word.starts_with("--"); });
   if (option == left.end()) return error.what() + (left.empty() ? std::string() : separate_value(subcommand, words));
   std::vector<std::string> names;

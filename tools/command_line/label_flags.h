@@ -18,7 +18,10 @@ inline void add_label_flags(Command command, LabelOptions& options) {
           "--require", options.require,
           "Refuse what is known less well: measured, replayed, published or assumed, from strong to weak; specified is never refused")
       .type_name("LABEL")
-      .check([](const std::string& text) { return find_label(text) ? std::string() : fmt::format("'{}' is no label", text); });
+      .check([](const std::string& text) {
+        return find_label(text) ? std::string()
+                                : fmt::format("'{}' is no label: there are measured, replayed, published and assumed", text);
+      });
 }
 
 }  // namespace warpmat

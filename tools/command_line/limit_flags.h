@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <limits>
 
 #include "tools/command_line/command.h"
 #include "tools/report/limits.h"
@@ -30,7 +29,7 @@ inline void add_limit_flags(Command command, Limits& limits) {
           "--seconds", limits.seconds,
           "End with status 1 after S seconds; default: 3600 where standard input is no terminal, as in a CI, else no limit; 0: no limit")
       .type_name("S")
-      .range(0.0, std::numeric_limits<double>::max(), true);
+      .range(0.0, 1e9, true);
   add_memory_flag(command, limits.memory);
 }
 

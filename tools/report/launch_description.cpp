@@ -152,14 +152,14 @@ KernelParameter kernel_parameter(const LaunchDescription& description, const Lau
 std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string& value) {
   if (const auto bits = integer_width(type)) {
     const auto number = integer_bits(type[0], *bits, value);
-    if (!number) fail(fmt::format("'{}' is no {}", value, type));
+    if (!number) fail(fmt::format("parameter '{0}:{1}': '{1}' is no {0}", type, value));
     return little_endian(*number, static_cast<std::size_t>(*bits / 8));
   }
   const FormatRow* format = floating_format(type);
   if (format == nullptr)
     fail(fmt::format("'{}' is no type of a parameter: there are s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32, f64", type));
   const auto number = real(value);
-  if (!number) fail(fmt::format("'{}' is no {}", value, type));
+  if (!number) fail(fmt::format("parameter '{0}:{1}': '{1}' is no {0}", type, value));
   const std::uint64_t code = type == "f64" ? std::bit_cast<std::uint64_t>(*number) : from_double(format->format, *number);
   return little_endian(code, static_cast<std::size_t>(format->bits / 8));
 }

@@ -1,12 +1,17 @@
 #include "tools/report/meant_forms.h"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <warpmat/forms.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <map>
 #include <set>
+#include <stdexcept>
 
+#include "tools/report/nearest.h"
 #include "tools/report/split.h"
 
 namespace warpmat {
@@ -80,6 +85,62 @@ MeantForms forms_meant(std::string_view spelling) {
   for (const WgmmaForm& form : wgmma_forms())
     if (fits(form.opcode)) meant.warpgroup.push_back(&form);
   return meant;
+}
+
+namespace {
+
+/// The tile of one warp, which has the operands.
+const Form& tile_of(const Form& form) {
+  return form;
+}
+const Form& tile_of(const WgmmaForm& form) {
+  return *form.tile;
+}
+
+int accumulator_bits(const Form& form) {
+  const Operand* const d = form.find_operand(OperandName::d);
+  return d == nullptr || !d->format ? 0 : row(*d->format).bits;
+}
+
+/// The opcodes of the forms whose accumulators are the widest.
+template <typename AnyForm>
+std::vector<std::string> widest(const std::vector<const AnyForm*>& forms) {
+  int most = 0;
+  for (const AnyForm* form : forms) most = std::max(most, accumulator_bits(tile_of(*form)));
+  std::vector<std::string> opcodes;
+  for (const AnyForm* form : forms)
+    if (accumulator_bits(tile_of(*form)) == most) opcodes.push_back(form->opcode);
+  return opcodes;
+}
+
+}  // namespace
+
+void refuse_machine_name(std::string_view spelling) {
+  if (spelling.empty() || std::isupper(static_cast<unsigned char>(spelling.front())) == 0) return;
+  std::vector<std::string_view> names;
+  for (const auto& [name, form] : by_machine_name()) names.push_back(name);
+  const std::string_view near = nearest(spelling, names);
+  throw std::invalid_argument(fmt::format("no matrix instruction of a GPU is called '{}'{}", spelling,
+                                          near.empty() ? "" : fmt::format("; the nearest is {}", near)));
+}
+
+std::string opcode_meant(const std::string& spelling) {
+  constexpr std::size_t most = 4;
+  const MeantForms meant = forms_meant(spelling);
+  if (meant.size() == 0) refuse_machine_name(spelling);
+  if (meant.size() == 0) return spelling;
+  if (meant.size() == 1) return meant.opcode();
+  std::vector<std::string> opcodes = widest(meant.warp);
+  for (std::string& opcode : widest(meant.warpgroup)) opcodes.push_back(std::move(opcode));
+  if (opcodes.size() == 1) {
+    fmt::print(stderr, "warpmat: '{}' may be {} forms; this is {}\n", spelling, meant.size(), opcodes.front());
+    return opcodes.front();
+  }
+  const bool cut = opcodes.size() > most;
+  const std::size_t count = opcodes.size();
+  opcodes.resize(std::min(count, most));
+  throw std::invalid_argument(
+      fmt::format("'{}' may be {} forms; write more of one: {}{}", spelling, count, fmt::join(opcodes, ", "), cut ? ", ..." : ""));
 }
 
 }  // namespace warpmat

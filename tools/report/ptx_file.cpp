@@ -4,6 +4,7 @@
 #include <warpmat/ptx/text/lexer.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <stdexcept>
 
@@ -27,10 +28,22 @@ auto first_error_of(const std::string& name, Read read) {
   }
 }
 
-/// The file's bytes, or those that are packed beside its place.
+/// Whether a text has a directive or a statement.
+bool may_be_ptx(std::string_view text) {
+  const bool has_directive = std::ranges::adjacent_find(text, [](char dot, char name) {
+                               return dot == '.' && std::isalpha(static_cast<unsigned char>(name)) != 0;
+                             }) != text.end();
+  return has_directive || text.find(';') != std::string_view::npos;
+}
+
+/// The file's bytes, or those that are packed beside its place. Throws std::runtime_error for a text that has nothing of PTX.
 std::string contents_of(const std::filesystem::path& path) {
   const std::optional<std::string> packed = packed_contents(path);
-  return packed ? *packed : read_file(path);
+  std::string text = packed ? *packed : read_file(path);
+  if (text.empty()) throw std::runtime_error(fmt::format("{} is empty", path.string()));
+  if (kind_of(path, text) == FileKind::ptx && !may_be_ptx(text))
+    throw std::runtime_error(fmt::format("{} is no PTX: it has no directive such as .version, and no statement", path.string()));
+  return text;
 }
 
 }  // namespace

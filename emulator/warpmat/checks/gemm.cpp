@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -20,9 +21,12 @@ namespace {
 
 constexpr std::string_view right_product =
     "write C=A*B^T:128x128x64, with ^T for a matrix whose columns are contiguous, then M, N and K, then ,lda=72 where rows lie further "
-    "apart, ,sfa=SA,sfb=SB for block scale factors, ,e=E for the metadata of a sparse A";
+    "apart, ,bits=16x16x32 where buffers are larger than the matrices, ,sfa=SA,sfb=SB for block scale factors, ,e=E for the metadata of a "
+    "sparse A";
 constexpr std::string_view right_convolution =
     "write Y=conv(X,F):NxHxWxC*KxRxS, then ,stride=2 ,pad=1 ,dilation=2 where they are not 1, 0 and 1; 2x1 is by height and width";
+
+constexpr std::array widths{64, 32, 16, 8, 6, 4};  ///< of elements, in bits
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   const bool convolution = text.find("=conv(") != std::string_view::npos;
@@ -89,22 +93,50 @@ std::string names_text(const DeviceMemory& memory, const std::vector<Pointer>& p
   return texts.empty() ? "the kernel has no buffers" : fmt::format("there are {}", fmt::join(texts, ", "));
 }
 
+/// The buffer or the parameter of that name, or the parameter with that number among those that are pointers.
+std::optional<Pointer> named(std::string_view name, const DeviceMemory& memory, const std::vector<Pointer>& pointers) {
+  if (const auto buffer = memory.find_name(name)) return Pointer{std::string(name), buffer->address, *buffer};
+  for (std::size_t number = 0; number < pointers.size(); ++number)
+    if (pointers[number].name == name || std::to_string(number) == name) return pointers[number];
+  return std::nullopt;
+}
+
+/// "A" and 4096 of "A+4096", a matrix that begins behind the first bytes; 0 where the name has no number of bytes.
+std::pair<std::string_view, std::uint64_t> offset_of(std::string_view name) {
+  const std::size_t plus = name.rfind('+');
+  if (plus == std::string_view::npos) return {name, 0};
+  std::uint64_t offset = 0;
+  const auto [end, error] = std::from_chars(name.data() + plus + 1, name.data() + name.size(), offset);
+  if (error != std::errc() || end != name.data() + name.size()) return {name, 0};
+  return {name.substr(0, plus), offset};
+}
+
 /// Sets the matrix's address: that of a buffer, of a parameter, or of the parameter with that number among those that are pointers.
 DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
                                const std::vector<std::uint8_t>& parameters) {
-  if (const auto named = memory.find_name(matrix.name)) {
-    matrix.address = named->address;
-    return *named;
-  }
   const std::vector<Pointer> pointers = pointers_of(memory, program, parameters);
-  for (std::size_t number = 0; number < pointers.size(); ++number) {
-    const Pointer& p = pointers[number];
-    if (p.name != matrix.name && std::to_string(number) != matrix.name) continue;
-    matrix.address = p.address;
-    return p.buffer;
+  if (const auto found = named(matrix.name, memory, pointers)) {
+    matrix.address = found->address;
+    return found->buffer;
+  }
+  const auto [name, offset] = offset_of(matrix.name);
+  if (const auto found = offset == 0 ? std::nullopt : named(name, memory, pointers);
+      found && offset < found->buffer.end() - found->address) {
+    matrix.address = found->address + offset;
+    return found->buffer;
   }
   throw std::invalid_argument(fmt::format("there is no buffer '{}', nor a pointer parameter of that name or number; {}", matrix.name,
                                           names_text(memory, pointers)));
+}
+
+/// The width of elements with which the matrix fills its buffer; 0 if there is none.
+int width_by_size(const GemmMatrix& matrix, std::uint64_t bits) {
+  const auto whole = static_cast<std::uint64_t>(matrix.stored_rows() * matrix.pitch);
+  const auto least = static_cast<std::uint64_t>((matrix.stored_rows() - 1) * matrix.pitch + matrix.stored_columns());
+  const auto found = std::ranges::find_if(widths, [&](int width) {
+    return bits == static_cast<std::uint64_t>(width) * whole || bits == static_cast<std::uint64_t>(width) * least;
+  });
+  return found == widths.end() ? 0 : *found;
 }
 
 void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
@@ -114,16 +146,14 @@ void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Pr
   if (matrix.pitch < matrix.stored_columns())
     throw std::invalid_argument(
         fmt::format("'{}' has {} elements in a row, and its rows lie {} apart", matrix.name, matrix.stored_columns(), matrix.pitch));
-  const std::uint64_t bits = (buffer.end() - matrix.address) * 8;
-  const auto whole = static_cast<std::uint64_t>(matrix.stored_rows() * matrix.pitch);
-  const auto least = static_cast<std::uint64_t>((matrix.stored_rows() - 1) * matrix.pitch + matrix.stored_columns());
-  for (const int width : {64, 32, 16, 8, 6, 4}) {
-    const auto w = static_cast<std::uint64_t>(width);
-    if (matrix.bits == 0 && (bits == w * whole || bits == w * least)) matrix.bits = width;
-  }
+  const std::uint64_t bytes = buffer.end() - matrix.address;
+  if (matrix.bits == 0) matrix.bits = width_by_size(matrix, bytes * 8);
   if (matrix.bits == 0)
-    throw std::invalid_argument(fmt::format("'{}' has {} bytes: no {} by {} matrix of elements of 64, 32, 16, 8, 6 or 4 bits", matrix.name,
-                                            bits / 8, matrix.stored_rows(), matrix.pitch));
+    throw std::invalid_argument(fmt::format("'{}' has {} bytes: no {} by {} matrix of elements of {} bits", matrix.name, bytes,
+                                            matrix.stored_rows(), matrix.pitch, fmt::join(widths, ", ")));
+  if (matrix.end() > buffer.end())
+    throw std::invalid_argument(fmt::format("'{}' has {} bytes, and {} rows of elements of {} bits {} apart need {}", matrix.name, bytes,
+                                            matrix.stored_rows(), matrix.bits, matrix.pitch, matrix.end() - matrix.address));
 }
 
 void place_companion(CompanionMatrix& companion, const Gemm& gemm, const DeviceMemory& memory, const code::Program& program,
@@ -303,7 +333,10 @@ Gemm parse_gemm(std::string_view text) {
   gemm.b = matrix_of(text, names);
   std::string_view shape = take(rest, ',');
   std::array<std::int64_t, 3> sizes{};
-  for (std::int64_t& size : sizes) size = size_of(text, take(shape, 'x'));
+  for (std::int64_t& size : sizes) {
+    if (shape.empty()) refuse(text, "it has fewer than three sizes");
+    size = size_of(text, take(shape, 'x'));
+  }
   if (!shape.empty()) refuse(text, "it has more than three sizes");
   gemm.k = sizes[2];
   gemm.c.rows = gemm.a.rows = sizes[0];
@@ -317,8 +350,16 @@ Gemm parse_gemm(std::string_view text) {
       companion->matrix = matrix_of(text, number);
       continue;
     }
+    if (which == "bits") {
+      for (GemmMatrix* const matrix : {&gemm.a, &gemm.b, &gemm.c}) {
+        matrix->bits = static_cast<int>(size_of(text, take(number, 'x')));
+        if (std::ranges::find(widths, matrix->bits) == widths.end()) refuse(text, fmt::format("no element has {} bits", matrix->bits));
+      }
+      if (!number.empty()) refuse(text, "bits are those of A, B and C, as in 16x16x32");
+      continue;
+    }
     GemmMatrix* const matrix = which == "lda" ? &gemm.a : which == "ldb" ? &gemm.b : which == "ldc" ? &gemm.c : nullptr;
-    if (matrix == nullptr) refuse(text, fmt::format("'{}' is none of lda, ldb, ldc, sfa, sfb and e", which));
+    if (matrix == nullptr) refuse(text, fmt::format("'{}' is none of lda, ldb, ldc, bits, sfa, sfb and e", which));
     matrix->pitch = size_of(text, number);
   }
   return gemm;
@@ -340,9 +381,14 @@ std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, 
         }
   for (std::size_t i = 0; i < gemms.size(); ++i) {
     if (sparse) gemms[i].a.columns = (gemms[i].k + 1) / 2;
-    if (!in_registers[i]) place_matrix(gemms[i].c, memory, program, parameters);
-    for (GemmMatrix* const factor : {&gemms[i].a, &gemms[i].b})
-      if (factor->producer < 0) place_matrix(*factor, memory, program, parameters);
+    const auto place = [&](GemmMatrix& matrix, bool is_result) {
+      if (is_result)
+        matrix.bits = 0;
+      else
+        place_matrix(matrix, memory, program, parameters);
+    };
+    place(gemms[i].c, in_registers[i]);
+    for (GemmMatrix* const factor : {&gemms[i].a, &gemms[i].b}) place(*factor, factor->producer >= 0);
     for (CompanionMatrix& companion : gemms[i].companions) place_companion(companion, gemms[i], memory, program, parameters);
   }
   return gemms;

@@ -39,6 +39,8 @@ struct OriginProduct {
     if (whole) return Origin::of_sum(*whole, row, column);
     return c.empty() ? Origin{} : c[static_cast<std::size_t>(row * b.lines + column)];
   }
+  /// The product whose results all accumulators are, element by element: one of zeros beyond the end of K leaves them as they are.
+  std::optional<std::uint32_t> previous() const;
 };
 
 /// Follows where bytes come from, through registers, shared and local memory of a cluster. What reads global memory, multiplies or writes

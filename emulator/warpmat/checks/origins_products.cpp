@@ -34,6 +34,16 @@ int first_register_of(const Form& form, OperandName name) {
 
 }  // namespace
 
+std::optional<std::uint32_t> OriginProduct::previous() const {
+  if (whole) return whole;
+  const Origin first = c_at(0, 0);
+  if (first.kind() != Origin::Kind::sum) return std::nullopt;
+  for (int row = 0; row < a.lines; ++row)
+    for (int column = 0; column < b.lines; ++column)
+      if (c_at(row, column).same() != Origin::of_sum(first.product(), row, column).what) return std::nullopt;
+  return first.product();
+}
+
 /// movmatrix.
 void Origins::transpose(const Event& event, const Form& form) {
   const Operation& operation = operation_of(event);

@@ -23,7 +23,7 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   Look& of_a = look_of(product.a, 'a', depth, group);
   Look& of_b = look_of(product.b, 'b', depth, 1);
   const auto of = std::ranges::find_if(gemms, [&](const Gemm& gemm) { return gemm_ = &gemm, choose_matrices(of_a, of_b); });
-  if (of == gemms.end()) return unchanged(product);
+  if (of == gemms.end()) return product.previous();
   const Operand& a = of_a.operand;
   const Operand& b = of_b.operand;
   setup().reports.stores[static_cast<std::size_t>(of - gemms.begin())].note_product();
@@ -86,17 +86,6 @@ void Pairing::collect() {
       free_.push_back(i);
     }
   if (free_.size() < sums_.size() / 2) collect_at_ = sums_.size() * 2;
-}
-
-/// The sums that a product of other matrices leaves as they are: one of zeros beyond the end of K, for instance. Nothing unless all are
-/// those of one product, element by element.
-std::optional<std::uint32_t> Pairing::unchanged(const OriginProduct& product) const {
-  const Origin first = product.c_at(0, 0);
-  if (first.kind() != Origin::Kind::sum) return std::nullopt;
-  for (int row = 0; row < product.a.lines; ++row)
-    for (int column = 0; column < product.b.lines; ++column)
-      if (product.c_at(row, column).same() != Origin::of_sum(first.product(), row, column).what) return std::nullopt;
-  return first.product();
 }
 
 /// Traps for an operand whose lines or k are not those of a matrix: elements of one line have several, or some are nothing of the matrix.

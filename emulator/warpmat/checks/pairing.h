@@ -104,7 +104,6 @@ class Pairing : public Origins {
   void count_elements(Look& look) const;
   bool choose_matrices(Look& a, Look& b) const;
   void look_at(Look& look, bool is_b, const Operand* taps) const;
-  std::optional<std::uint32_t> unchanged(const OriginProduct& product) const;
   void look(Operand& operand) const;
   Seen seen(const Operand& operand, int line, int k) const;
   void check_depths(const OriginProduct& product, const Operand& a, const Operand& b);

@@ -80,8 +80,10 @@ fs::path find_program(const std::string& program) {
     if (!is_program(program)) throw std::runtime_error(fmt::format("{} is no program that can be executed", program));
     return program;
   }
-  throw std::runtime_error(
-      fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
+  const std::string here = is_program(program)   ? "; for the one here write ./" + program
+                           : fs::exists(program) ? "; the file here is none that can be executed"
+                                                 : "";
+  throw std::runtime_error(fmt::format("there is no program '{}' in PATH{}", program, here));
 }
 
 fs::path command_folder() {
