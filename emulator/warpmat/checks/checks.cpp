@@ -125,7 +125,7 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
     all.push_back(std::make_unique<LaneRaceCheck>(setup, cluster));
   }
   if (shared && setup.reads_rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
-  if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup));
+  if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup, cluster));
   if (checks.copies && program.executes(catalogue::Semantics::tensor_memory))
     all.push_back(std::make_unique<TensorFenceCheck>(setup, cluster));
   const bool tensors = program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.rank != 0; });

@@ -13,7 +13,7 @@ namespace warpmat::checks {
 /// missing wgmma.fence, operands in shared memory that change between a statement and the wait for it. Always made.
 class WgmmaCheck : public machine::Observer {
  public:
-  explicit WgmmaCheck(const Setup& setup);
+  WgmmaCheck(const Setup& setup, std::uint64_t cluster);
 
   void block_begins(const machine::BlockEvent& event) override;
   void operation(const machine::Event& event) override;
@@ -64,6 +64,7 @@ class WgmmaCheck : public machine::Observer {
   void for_each_of_a(std::size_t frame, const code::Operation& operation, Visit visit) const;
 
   const Setup& setup_;
+  const std::uint64_t cluster_;
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
 };
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -22,8 +23,7 @@ std::string_view variable(const char* name) {
 }
 
 [[noreturn]] void refuse(const char* name, std::string_view value, std::string_view right) {
-  say(fmt::format("{}={}: {}", name, value, right));
-  std::_Exit(1);
+  throw std::invalid_argument(fmt::format("{}={}: {}", name, value, right));
 }
 
 template <typename Number>
@@ -68,6 +68,18 @@ const Target* target_of(const char* name) {
   return found;
 }
 
+/// Where there is no caller to tell: the process ends with the sentence.
+Settings first_settings() {
+  try {
+    return read_settings();
+  } catch (const std::invalid_argument& e) {
+    say(e.what());
+    std::_Exit(1);
+  }
+}
+
+}  // namespace
+
 Settings read_settings() {
   return {.target = target_of("WARPMAT_CUDA_TARGET"),
           .jobs = number("WARPMAT_CUDA_JOBS", 0, 1024),
@@ -81,16 +93,20 @@ Settings read_settings() {
           .every_launch = number("WARPMAT_CUDA_EVERY_LAUNCH", 1, 1) == 1,
           .full_names = number("WARPMAT_CUDA_FULL_NAMES", 0, 1) == 1,
           .leaks = number("WARPMAT_CUDA_LEAKS", 0, 1) == 1,
-          .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1};
+          .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1,
+          .gemm = std::string(variable("WARPMAT_CUDA_GEMM"))};
 }
 
-}  // namespace
-
 Context::Context()
-    : settings(read_settings()),
+    : settings(first_settings()),
       device(device_of(*settings.target, settings.processors)),
       space(device.global_bytes, settings.checks.uninitialised && settings.checks.global) {
   use_thread_pool();
+}
+
+void Context::configure(const Settings& now) {
+  settings = now;
+  device = device_of(*settings.target, settings.processors);
 }
 
 Error Context::release(Owner owner) {

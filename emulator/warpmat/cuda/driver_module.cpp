@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -35,6 +36,9 @@ Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, co
 }
 namespace {
 
+/// How PTX begins that tells the options with which an assembler was called.
+constexpr std::string_view options_line = "// ptxas options:";
+
 /// What an image that cuModuleLoadData takes holds. No more than is mapped is read, whatever the image says.
 DeviceCode code_of(const void* image) {
   const std::uint64_t mapped = mapped_bytes(image);
@@ -47,7 +51,10 @@ DeviceCode code_of(const void* image) {
     case ImageKind::ptx: break;
   }
   const auto* const text = static_cast<const char*>(image);
-  return {.text = {text, ::strnlen(text, mapped)}};
+  DeviceCode code{.text = {text, ::strnlen(text, mapped)}};
+  if (code.text.starts_with(options_line))  // `warpmat ptxas` writes it
+    code.options = code.text.substr(options_line.size(), code.text.find('\n') - options_line.size());
+  return code;
 }
 
 DeviceModule* load(Context& state, const void* image) {

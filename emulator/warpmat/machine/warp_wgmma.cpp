@@ -128,13 +128,28 @@ bool is_done(WarpState& warp, const PendingProduct& product, std::uint32_t group
   return product.committed && std::uint64_t{product.group} + groups < warp.warpgroup_state().committed;
 }
 
+/// Whether `operation` waits for the product.
+bool waits_for(WarpState& warp, const Operation& operation, const PendingProduct& product) {
+  const code::WaitGroups& wait = warp.program().of<code::WaitGroups>(operation);
+  return wait.early || is_done(warp, product, wait.pending);
+}
+
+/// Of an early wait: whether one of its sources is an accumulator of a pending product.
+bool reads_pending(WarpState& warp, const Operation& operation) {
+  if (warp.warpgroup_state().pending.empty()) return false;
+  std::vector<std::uint32_t*> read(operation.sources);
+  warp.place_registers(warp.slots(operation) + operation.results, operation.sources, read.data());
+  return std::ranges::any_of(warp.warpgroup_state().pending,
+                             [&](const auto& product) { return std::ranges::find_first_of(product->d, read) != product->d.end(); });
+}
+
 /// The products for which `operation` waits have read their operands: these may change from here on.
 void tell_products_read(WarpState& warp, const Operation& operation) {
   if (!warp.observers().want(EventKinds::products)) return;
   std::vector<Product>& done = warp.warpgroup_state().told;
   done.clear();
   for (const auto& product : warp.warpgroup_state().pending) {
-    if (!is_done(warp, *product, warp.program().of<code::WaitGroups>(operation).pending)) break;
+    if (!waits_for(warp, operation, *product)) break;
     done.push_back(warp.told(*product));
   }
   warp.observers().tell(EventKinds::products, &Observer::products_read, warp.event(operation, warp.split().executing),
@@ -183,9 +198,7 @@ void perform_products(WarpState& warp, const Operation& operation, std::span<con
 void wait_for_products(WarpState& warp, const Operation& operation) {
   std::vector<std::unique_ptr<PendingProduct>>& pending = warp.warpgroup_state().pending;
   const auto ready = static_cast<std::size_t>(
-      std::ranges::find_if_not(
-          pending, [&](const auto& product) { return is_done(warp, *product, warp.program().of<code::WaitGroups>(operation).pending); }) -
-      pending.begin());
+      std::ranges::find_if_not(pending, [&](const auto& product) { return waits_for(warp, operation, *product); }) - pending.begin());
   for (std::size_t done = 0; done < ready;) {
     const std::size_t count = chain_length(warp, std::span(pending).subspan(done, ready - done));
     perform_products(warp, operation, std::span(pending).subspan(done, count));
@@ -256,6 +269,10 @@ Step wgmma(WarpState& warp, const Operation& operation, LaneMask mask) {
 /// overwrite their operands.
 Step synchronise_warpgroup(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
+  if (operation.semantics == Semantics::wgmma_wait && warp.program().of<code::WaitGroups>(operation).early && !reads_pending(warp, operation)) {
+    warp.advance_gathered(mask, false);
+    return Step::next;
+  }
   const int first = warp.index() / warps * warps;
   must_be_warpgroup(warp, operation, mask);
   const int barrier_id = first_warpgroup_barrier + warp.index() / warps;

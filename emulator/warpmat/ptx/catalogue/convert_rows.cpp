@@ -57,7 +57,8 @@ std::vector<KernelRow> between_floats() {
       {"cvt" + rounded() + "(.ftz)?(.sat)?.f16.f32", "d:T+ = a:U+", any_target, "cvt.small.U"},
       {"cvt" + rounded() + "(.sat)?.f16.f64", "d:T+ = a:U+", any_target, "cvt.small.U"},
       {"cvt" + rounded() + ".f16.bf16", "d:T = a:U", sm90, "cvt.small.U"},
-      {"cvt" + rounded() + ".bf16(.f16|.f64)", "d:T = a:U", sm90, "cvt.small.U"},
+      {"cvt" + rounded() + ".bf16.f64", "d:T = a:U", sm90, "cvt.small.U"},
+      {"cvt" + rounded() + "?.bf16.f16", "d:T = a:U", sm90, "cvt.small.U"},  // without rounding as .rn: Triton writes it, ptxas 13.0 takes it
       {"cvt(.rn|.rz).relu.f16.f32", "d:T+ = a:U+", sm80, "cvt.small.U"},
       {"cvt(.rn|.rz)(.relu)?.satfinite.f16.f32", "d:T+ = a:U+", sm80_finite, "cvt.small.U"},
       {"cvt(.rn|.rz)(.relu)?.bf16.f32", "d:T = a:U", sm80, "cvt.small.U"},
