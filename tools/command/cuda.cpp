@@ -269,8 +269,13 @@ bool tells_launches(const CudaOptions& options) {
 }
 
 Variables variables_of(const CudaOptions& options, const std::string& record, const std::filesystem::path& save) {
+  const std::string stand_ins = (cuda_libraries() / "bin").string();
   return {{"LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", cuda_libraries().string())},
           {"LD_PRELOAD", list_with("LD_PRELOAD", preloaded_cuda_libraries())},
+          {"PATH", list_with("PATH", stand_ins)},
+          {"TRITON_LIBCUDA_PATH", cuda_libraries().string()},
+          {"TRITON_PTXAS_PATH", stand_ins + "/ptxas"},
+          {"TRITON_PTXAS_BLACKWELL_PATH", stand_ins + "/ptxas"},
           {"ASAN_OPTIONS", list_with("ASAN_OPTIONS", "verify_asan_link_order=0")},  // libraries of LD_PRELOAD come before it
           {"WARPMAT_CUDA_TARGET", options.target},
           {"WARPMAT_CUDA_JOBS", std::to_string(options.jobs)},

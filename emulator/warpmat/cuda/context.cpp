@@ -1,4 +1,5 @@
 #include <warpmat/cuda/context.h>
+#include <warpmat/cuda/control.h>
 
 #include <algorithm>
 #include <charconv>
@@ -166,16 +167,26 @@ bool& in_host_function() {
   return inside;
 }
 
+namespace {
+
+/// Says why a call failed, or keeps it for the host.
+void tell_call(const char* call, const char* why) {
+  const std::string text = fmt::format("{}: {}", call, why);
+  if (!told_to_host(context(), {.rule = "call", .text = text}, text)) say(text);
+}
+
+}  // namespace
+
 Error handle_exception(const char* call) {
   try {
     throw;
   } catch (const ApiError& e) {
-    if (*e.what() != '\0') say(fmt::format("{}: {}", call, e.what()));
+    if (*e.what() != '\0') tell_call(call, e.what());
     return e.code;
   } catch (const std::bad_alloc&) {
     return cudaErrorMemoryAllocation;
   } catch (const std::exception& e) {
-    say(fmt::format("{}: {}", call, e.what()));
+    tell_call(call, e.what());
     return cudaErrorUnknown;
   }
 }

@@ -36,8 +36,13 @@ Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, co
 }
 namespace {
 
-/// How PTX begins that tells the options with which an assembler was called.
-constexpr std::string_view options_line = "// ptxas options:";
+/// The options in the last line of PTX that the stand-in for ptxas has passed on (programs/ptxas); empty where there is no such line.
+std::string told_options(std::string_view text) {
+  constexpr std::string_view before = "\n// ptxas options:";
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  const std::size_t last = text.rfind('\n');
+  return last != std::string_view::npos && text.substr(last).starts_with(before) ? std::string(text.substr(last + before.size())) : "";
+}
 
 /// What an image that cuModuleLoadData takes holds. No more than is mapped is read, whatever the image says.
 DeviceCode code_of(const void* image) {
@@ -52,8 +57,7 @@ DeviceCode code_of(const void* image) {
   }
   const auto* const text = static_cast<const char*>(image);
   DeviceCode code{.text = {text, ::strnlen(text, mapped)}};
-  if (code.text.starts_with(options_line))  // `warpmat ptxas` writes it
-    code.options = code.text.substr(options_line.size(), code.text.find('\n') - options_line.size());
+  code.options = told_options(code.text);
   return code;
 }
 

@@ -127,7 +127,7 @@ Error code_of(const Trap& trap) {
 }
 
 /// What a kernel reports, as compilers print it.
-std::string text_of(const Context& context, const Kernel& kernel, const Report& report) {
+std::string text_of(Context& context, const Kernel& kernel, const Report& report) {
   ReportStyle style = style_of_terminal();
   style.full_names = context.settings.full_names;
   style.colour = style.colour && !keeps_reports(context);
@@ -143,9 +143,8 @@ std::string key_of(const Report& warning) {
 
 /// Says what ended a launch, or keeps it for the host.
 void tell(Context& context, const Kernel& kernel, const LaunchRecord& record) {
-  if (!record.error) return told_to_host(context, {.text = record.trap}, record.trap) ? void() : say(record.trap);
-  const Report report = report_of(*record.error);
-  const std::string text = text_of(context, kernel, report);
+  const Report report = record.error ? report_of(*record.error) : Report{.rule = "host", .text = record.trap};
+  const std::string text = record.error ? text_of(context, kernel, report) : fmt::format("warpmat: {}\n", record.trap);
   if (!told_to_host(context, report, text)) say_as_is(text);
 }
 
