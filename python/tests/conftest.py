@@ -27,6 +27,11 @@ def is_installed() -> bool:
 pytest_plugins = ["pytester"] if is_installed() else ["pytester", "warpmat.pytest_plugin"]
 
 
+def run_plugin(pytester):
+    """Runs pytest with the package's plugin on the files of `pytester`."""
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *(["-p", "warpmat.pytest_plugin"] if "warpmat.pytest_plugin" in pytest_plugins else []))
+
+
 class Drawn:
     """The operands of one form and class, and the C++ library's results."""
 

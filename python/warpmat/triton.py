@@ -120,6 +120,7 @@ _variables = {
     "jobs": "WARPMAT_CUDA_JOBS",
     "sms": "WARPMAT_CUDA_SMS",
     "gemm": "WARPMAT_CUDA_GEMM",
+    "seconds": "WARPMAT_CUDA_LAUNCH_SECONDS",
     "save": "WARPMAT_CUDA_SAVE",
     "assembler": "WARPMAT_CUDA_ASSEMBLER",
     "profile": "WARPMAT_CUDA_PROFILE",
@@ -165,7 +166,7 @@ def options(**values: Any) -> Iterator[Observed]:
     """Options for the launches inside of `with`.
 
     checks: "all", "none" or names, as `warpmat cuda --check` has them. gemm: the product that the kernels compute, "c=a*b:128x128x64", by the
-    names of the kernel's parameters. profile: True fills Observed.profile. schedule, undefined, jobs, sms, save, assembler: as of `warpmat cuda`.
+    names of the kernel's parameters. seconds: a launch that takes longer is an error. profile: True fills Observed.profile. schedule, undefined, jobs, sms, save, assembler: as of `warpmat cuda`.
     """
     with _lock:
         before = _set(values)
@@ -364,6 +365,7 @@ def _driver_class() -> Any:
 
         def load_binary(self, name: str, kernel: bytes, shared: int, device: int) -> Any:
             with _lock:
+                cuda.core.cuCtxSetCurrent(cuda.context)
                 try:
                     return self.of_triton.load_binary(name, kernel, shared, 0)
                 except RuntimeError as error:

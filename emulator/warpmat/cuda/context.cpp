@@ -95,6 +95,7 @@ Settings read_settings() {
           .full_names = number("WARPMAT_CUDA_FULL_NAMES", 0, 1) == 1,
           .leaks = number("WARPMAT_CUDA_LEAKS", 0, 1) == 1,
           .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1,
+          .launch_seconds = number<double>("WARPMAT_CUDA_LAUNCH_SECONDS", 0, 1e9),
           .gemm = std::string(variable("WARPMAT_CUDA_GEMM"))};
 }
 

@@ -38,6 +38,7 @@ struct Settings {
   bool full_names = false;   ///< WARPMAT_CUDA_FULL_NAMES, 1: reports name kernels with their types and parameters
   bool leaks = false;        ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
   bool profile = false;      ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
+  double launch_seconds = 0; ///< WARPMAT_CUDA_LAUNCH_SECONDS: a launch that takes longer is a failure; 0: no limit
   std::string gemm;          ///< WARPMAT_CUDA_GEMM: the product that kernels compute, as LaunchOptions::gemm has it; empty: not looked at
 };
 

@@ -174,6 +174,7 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
     LaunchOptions options{.jobs = settings.jobs,
                           .schedule = settings.schedule,
                           .execution = {.undefined = settings.undefined},
+                          .most_seconds = settings.launch_seconds,
                           .checks = settings.checks,
                           .gemm = settings.gemm,
                           .children = &children};
