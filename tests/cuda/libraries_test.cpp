@@ -38,22 +38,6 @@ TEST_CASE("clients that ask for libraries without a number get the same ones", "
   }
 }
 
-TEST_CASE("runtime and driver of one process have one memory", "[cuda]") {
-  void* const runtime = dlopen((folder + "libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* const driver = dlopen((folder + "libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
-  REQUIRE(runtime != nullptr);
-  REQUIRE(driver != nullptr);
-  void* memory = nullptr;
-  REQUIRE(reinterpret_cast<int (*)(void**, std::size_t)>(dlsym(runtime, "cudaMalloc"))(&memory, 1000) == 0);
-  void* base = nullptr;
-  std::size_t bytes = 0;
-  const auto range = reinterpret_cast<int (*)(void**, std::size_t*, void*)>(dlsym(driver, "cuMemGetAddressRange_v2"));
-  CHECK(range(&base, &bytes, static_cast<char*>(memory) + 10) == 0);
-  CHECK(base == memory);
-  CHECK(bytes == 1000);
-  CHECK(reinterpret_cast<int (*)(void*)>(dlsym(driver, "cuMemFree_v2"))(memory) == 0);
-}
-
 TEST_CASE("warpmat cuda comes before the libraries that a program would find", "[cuda]") {
   const Outcome outcome = run_command({"cuda", cuda_program_path(), "works"}, {"LD_PRELOAD=" + other_runtime()});
   INFO(outcome.err);

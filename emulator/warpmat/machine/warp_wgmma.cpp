@@ -134,15 +134,6 @@ bool waits_for(WarpState& warp, const Operation& operation, const PendingProduct
   return wait.early || is_done(warp, product, wait.pending);
 }
 
-/// Of an early wait: whether one of its sources is an accumulator of a pending product.
-bool reads_pending(WarpState& warp, const Operation& operation) {
-  if (warp.warpgroup_state().pending.empty()) return false;
-  std::vector<std::uint32_t*> read(operation.sources);
-  warp.place_registers(warp.slots(operation) + operation.results, operation.sources, read.data());
-  return std::ranges::any_of(warp.warpgroup_state().pending,
-                             [&](const auto& product) { return std::ranges::find_first_of(product->d, read) != product->d.end(); });
-}
-
 /// The products for which `operation` waits have read their operands: these may change from here on.
 void tell_products_read(WarpState& warp, const Operation& operation) {
   if (!warp.observers().want(EventKinds::products)) return;
@@ -269,10 +260,6 @@ Step wgmma(WarpState& warp, const Operation& operation, LaneMask mask) {
 /// overwrite their operands.
 Step synchronise_warpgroup(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
-  if (operation.semantics == Semantics::wgmma_wait && warp.program().of<code::WaitGroups>(operation).early && !reads_pending(warp, operation)) {
-    warp.advance_gathered(mask, false);
-    return Step::next;
-  }
   const int first = warp.index() / warps * warps;
   must_be_warpgroup(warp, operation, mask);
   const int barrier_id = first_warpgroup_barrier + warp.index() / warps;
@@ -292,6 +279,15 @@ Step synchronise_warpgroup(WarpState& warp, const Operation& operation, LaneMask
   warp.observers().tell(EventKinds::synchronisation, &Observer::barrier_completes, event);
   for (int i = first; i < first + warps; ++i) continue_after(*warp.block().warps()[static_cast<std::size_t>(i)], operation, barrier_id);
   return Step::leave_split;
+}
+
+bool has_nothing_to_wait_for(WarpState& warp, const Operation& operation) {
+  if (operation.semantics != Semantics::wgmma_wait || !warp.program().of<code::WaitGroups>(operation).early) return false;
+  if (warp.warpgroup_state().pending.empty()) return true;
+  std::vector<std::uint32_t*> read(operation.sources);
+  warp.place_registers(warp.slots(operation) + operation.results, operation.sources, read.data());
+  return std::ranges::none_of(warp.warpgroup_state().pending,
+                              [&](const auto& product) { return std::ranges::find_first_of(product->d, read) != product->d.end(); });
 }
 
 /// wgmma.commit_group: the statements since the last one become a group.

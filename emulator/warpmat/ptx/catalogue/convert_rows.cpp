@@ -51,7 +51,7 @@ std::vector<KernelRow> between_floats() {
       {"cvt(.ftz)?(.sat)?.f32.f16", "d:T+ = a:U+"},
       // Where the result is exact, ptxas 13.0 takes a rounding; between the formats of 16 bits none is .rn: an H200's answers.
       {"cvt" + rounded() + "?.f32.bf16", "d:T = a:U", sm80_wide},
-      {"cvt" + rounded() + "?.ftz.f32.bf16", "d:T = a:U", sm90},
+      {"cvt" + rounded() + "?.ftz.f32.bf16", "d:T = a:U", sm90, "cvt.T.U"},
       {"cvt" + rounded() + "(.ftz)?(.sat)?.f32.f64", "d:T+ = a:U+"},
       {"cvt(.ftz)?(.sat)?.f64.f32", "d:T+ = a:U+"},
       {"cvt(.sat)?.f64.f16", "d:T+ = a:U+"},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include <fmt/core.h>
@@ -97,41 +98,27 @@ void FunctionResolver::max_registers(const catalogue::Match& match) {
 
 namespace {
 
-/// Accumulators of products that may be pending: a wait that leaves groups pending may leave any.
-class PendingAccumulators {
- public:
-  PendingAccumulators(const ProgramDraft& draft, const DraftFunction& function, const std::vector<Block>& blocks)
-      : draft_(draft), function_(function), at_starts_(blocks.size(), ValueSet(function.registers.size())) {
-    std::vector<std::size_t> open;
-    for (std::size_t i = blocks.size(); i-- > 0;) open.push_back(i);
-    const ValueSet none(function.registers.size());
-    while (!open.empty()) {
-      const Block& block = blocks[open.back()];
-      ValueSet pending = at_starts_[open.back()];
-      open.pop_back();
-      for (int i = block.first; i < block.last; ++i) pass(operation(i), pending);
-      for (const int next : block.next)
-        if (at_starts_[static_cast<std::size_t>(next)].insert_without(pending, none)) open.push_back(static_cast<std::size_t>(next));
-    }
+void note_products(const DraftOperation& operation, ValueSet& accumulators) {
+  if (operation.operation.semantics == Semantics::wgmma)
+    for (const Value value : operation.results) accumulators.insert(value);
+}
+
+/// For each block the accumulators of the products that may come before it.
+std::vector<ValueSet> accumulators_before(const DraftFunction& function, const std::vector<Block>& blocks) {
+  const ValueSet none(function.registers.size());
+  std::vector<ValueSet> before(blocks.size(), none);
+  std::vector<std::size_t> open(blocks.size());
+  std::iota(open.rbegin(), open.rend(), std::size_t{0});
+  while (!open.empty()) {
+    const Block& block = blocks[open.back()];
+    ValueSet after = before[open.back()];
+    open.pop_back();
+    for (int i = block.first; i < block.last; ++i) note_products(function.operations[static_cast<std::size_t>(i)], after);
+    for (const int next : block.next)
+      if (before[static_cast<std::size_t>(next)].insert_without(after, none)) open.push_back(static_cast<std::size_t>(next));
   }
-
-  const ValueSet& at_start(std::size_t block) const { return at_starts_[block]; }
-
-  /// What the operation does to the set.
-  void pass(const DraftOperation& operation, ValueSet& pending) const {
-    if (operation.operation.semantics == Semantics::wgmma)
-      for (const Value value : operation.results) pending.insert(value);
-    if (operation.operation.semantics == Semantics::wgmma_wait && draft_.program.of<WaitGroups>(operation.operation).pending == 0)
-      pending = ValueSet(function_.registers.size());
-  }
-
- private:
-  const DraftOperation& operation(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
-
-  const ProgramDraft& draft_;
-  const DraftFunction& function_;
-  std::vector<ValueSet> at_starts_;  ///< by block
-};
+  return before;
+}
 
 bool is_of_products(const DraftOperation& operation) {
   const Semantics semantics = operation.operation.semantics;
@@ -147,15 +134,15 @@ bool is_of_products(const DraftOperation& operation) {
 void FunctionResolver::wait_for_read_accumulators() {
   if (std::ranges::none_of(function_.operations, [](const auto& each) { return each.operation.semantics == Semantics::wgmma; })) return;
   const std::vector<Block> blocks = find_blocks(function_);
-  const PendingAccumulators accumulators(draft_, function_, blocks);
+  std::vector<ValueSet> accumulators = accumulators_before(function_, blocks);
   Rewrite rewrite(function_);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    ValueSet pending = accumulators.at_start(b);
+    ValueSet& pending = accumulators[b];
     std::optional<std::size_t> wait;  // in rewrite.out
     for (int i = blocks[b].first; i < blocks[b].last; ++i) {
       const DraftOperation& operation = function_.operations[static_cast<std::size_t>(i)];
       rewrite.come_to(i);
-      accumulators.pass(operation, pending);
+      note_products(operation, pending);
       if (is_of_products(operation)) {
         wait.reset();
       } else {
