@@ -27,6 +27,11 @@ def is_installed() -> bool:
 pytest_plugins = ["pytester"] if is_installed() else ["pytester", "warpmat.pytest_plugin"]
 
 
+def run_plugin(pytester):
+    """Runs pytest with the package's plugin on the files of `pytester`."""
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *(["-p", "warpmat.pytest_plugin"] if "warpmat.pytest_plugin" in pytest_plugins else []))
+
+
 class Drawn:
     """The operands of one form and class, and the C++ library's results."""
 
@@ -67,7 +72,7 @@ def answers_of_sm_90():
 @pytest.fixture
 def ml_dtypes(monkeypatch):
     """The package ml_dtypes; where it is not installed, dtypes of its names alone (ml_dtypes.cpp)."""
-    of_format = importlib.import_module("warpmat.formats")._ml_dtype  # warpmat.formats is the table of formats
+    of_format = importlib.import_module("warpmat.number_formats")._ml_dtype  # warpmat.formats is the table of formats
     if importlib.util.find_spec("ml_dtypes") is None:
         path = next(Path(os.environ.get("WARPMAT_STAND_INS", os.devnull)).glob("ml_dtypes*"), None)
         if path is None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import run_plugin
 
 import warpmat
 from warpmat.testing import ulps
@@ -106,17 +107,11 @@ def plugin_file(pytester):
     pytester.makepyfile(PLUGIN_TEST.format(scale=SCALE.text, f16=F16))
 
 
-def run_plugin(pytester):
-    from conftest import pytest_plugins
-
-    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *(["-p", "warpmat.pytest_plugin"] if "warpmat.pytest_plugin" in pytest_plugins else []))
-
-
 def test_the_marker_chooses_target_and_label(pytester, monkeypatch):
-    from warpmat import pytest_plugin
+    from warpmat import _pytest_launches
 
-    monkeypatch.setattr(pytest_plugin, "_reasons", {})
-    monkeypatch.setattr(pytest_plugin._core, "gpu_hardware", no_gpu)
+    monkeypatch.setattr(_pytest_launches, "reasons", {})
+    monkeypatch.setattr(_pytest_launches._core, "gpu_hardware", no_gpu)
     plugin_file(pytester)
     result = run_plugin(pytester)
     result.assert_outcomes(passed=1, failed=1, errors=1)
@@ -132,15 +127,15 @@ def no_gpu():
 @pytest.mark.parametrize("fault", [0.0, 1.0])
 def test_a_gpu_of_the_targets_hardware_is_compared(pytester, monkeypatch, fault):
     """With another launch in place of the GPU's: equal, and with one number wrong."""
-    from warpmat import pytest_plugin
+    from warpmat import _pytest_launches
 
     def launch_on_gpu(kernel, grid, block, x, factor):
         kernel.launch(grid, block, x, factor)
         x[5] += fault
         return ""
 
-    monkeypatch.setattr(pytest_plugin, "_reasons", {})
-    monkeypatch.setattr(pytest_plugin._core, "gpu_hardware", lambda: "sm_90")
+    monkeypatch.setattr(_pytest_launches, "reasons", {})
+    monkeypatch.setattr(_pytest_launches._core, "gpu_hardware", lambda: "sm_90")
     monkeypatch.setattr(warpmat.Kernel, "launch_on_gpu", launch_on_gpu)
     plugin_file(pytester)
     result = run_plugin(pytester)

@@ -6,26 +6,27 @@
 array([1., 1., 1., 1., 1., 1., 1., 1.], dtype=float32)
 """
 
-from . import _environment
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any, List
 
-_environment.check()
-
-from ._core import version as __version__  # noqa: E402
-from .bank_conflicts import BankAccess, BankLine, BankPhase, BankReport, BankWord, GlobalLine, banks  # noqa: E402
-from .decoding import find_opcode, find_sass  # noqa: E402
-from .errors import Diagnostic, KernelTrap, NoGpu, PtxError, Trap  # noqa: E402
-from .evidence import Evidence, evidence, labels, opcodes, targets, wgmma_opcodes  # noqa: E402
-from .explanations import Explanation, explain  # noqa: E402
-from .formats import Bits, Format, decode, encode, formats  # noqa: E402
-from .identification import Candidate, Identification, Owner, Refutation, identify  # noqa: E402
-from .instructions import Instruction, InstructionOperand, find  # noqa: E402
-from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel  # noqa: E402
-from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle  # noqa: E402
-from .matrices import Product, accesses, compress, execute, expand, gather, matmul, mma, pack, product, scales, scatter, unpack  # noqa: E402
-from .measured_libraries import Library, Measured, Operation, libraries, library  # noqa: E402
-from .programs import ProgramResult, run  # noqa: E402
-from .summation import Summation  # noqa: E402
-from .testing import assert_bits_equal, assert_matches  # noqa: E402
+if TYPE_CHECKING:
+    from ._core import version as __version__
+    from .bank_conflicts import BankAccess, BankLine, BankPhase, BankReport, BankWord, GlobalLine, banks
+    from .decoding import find_opcode, find_sass
+    from .errors import Diagnostic, KernelTrap, NoGpu, PtxError, Trap
+    from .known_bits import Evidence, evidence, labels, opcodes, targets, wgmma_opcodes
+    from .explanations import Explanation, explain
+    from .number_formats import Bits, Format, decode, encode, formats
+    from .identification import Candidate, Identification, Owner, Refutation, identify
+    from .instructions import Instruction, InstructionOperand, find
+    from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel
+    from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle
+    from .matrices import Product, accesses, compress, execute, expand, gather, matmul, mma, pack, product, scales, scatter, unpack
+    from .measured_libraries import Library, Measured, Operation, libraries, library
+    from .programs import ProgramResult, run
+    from .summation import Summation
+    from .testing import assert_bits_equal, assert_matches
 
 __all__ = [
     "BankAccess",
@@ -99,3 +100,18 @@ __all__ = [
     "unpack",
     "wgmma_opcodes",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """All names with the first of them: warpmat.triton needs neither the compiled module nor NumPy."""
+    if name in __all__:
+        contents = importlib.import_module("._contents", __name__)
+        globals().update({each: getattr(contents, each) for each in __all__})
+        return globals()[name]
+    if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .formats import Array, ArrayLike, decode
+from .number_formats import Array, ArrayLike, decode
 from .matrices import Ids, _anywhere, _batch, _codes, _operand, _prepared, _Prepared, _product, _product_arrays, _registers, _split
 
 

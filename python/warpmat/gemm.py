@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from .formats import Array
+from .number_formats import Array
 from .matrices import matmul, product
 from .summation import Range, Summation, fused_parts, parts_of, sum_parts, tf32_of
 

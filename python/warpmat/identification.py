@@ -7,8 +7,8 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 
-from .evidence import targets
-from .formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
+from .known_bits import targets
+from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
 from .gemm import Made, parts_in, sums_of
 from .matrices import product
 from .summation import Summation, add, is_f32, rounded, widened

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
-from .formats import Array, ArrayLike, Bits, to_numpy
+from .number_formats import Array, ArrayLike, Bits, to_numpy
 
 
 class InstructionOperand(NamedTuple):

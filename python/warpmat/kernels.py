@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from . import _core
 from .bank_conflicts import BankReport, report
-from .evidence import weakest
-from .formats import Array, Bits, encode, formats, to_numpy
+from .known_bits import weakest
+from .number_formats import Array, Bits, encode, formats, to_numpy
 
 Size = Union[int, Sequence[int]]
 

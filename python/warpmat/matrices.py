@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .formats import Array, ArrayLike, Bits, array_of, codes_of, decode, find_format, format_of, formats, named_bits, numpy_dtype, to_numpy
+from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, decode, find_format, format_of, formats, named_bits, numpy_dtype, to_numpy
 from .summation import Summation, parts_of, sum_parts
 
 Ids = Tuple[int, int]

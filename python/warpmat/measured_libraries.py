@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from .formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
+from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
 from .gemm import sums_of
 from .measured_operands import BIAS, draw, factors, sample
 from .summation import Summation, add, is_f32, rounded, widened

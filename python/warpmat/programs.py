@@ -11,7 +11,7 @@ import numpy.typing as npt
 from . import _core
 from .bank_conflicts import BankReport, report
 from .explanations import Explanation, made
-from .formats import Array, ArrayLike, Bits, array_of, codes_of, find_format, to_numpy
+from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, find_format, to_numpy
 from .matrices import _anywhere
 
 

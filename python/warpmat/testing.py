@@ -6,9 +6,9 @@ from typing import Any, Dict, List, Optional
 
 import numpy as np
 
-from .evidence import evidence, targets
+from .known_bits import evidence, targets
 from .explanations import explain_case
-from .formats import Array, ArrayLike, Bits, decode, formats, named_bits, to_numpy
+from .number_formats import Array, ArrayLike, Bits, decode, formats, named_bits, to_numpy
 from .layouts import layout
 from .matrices import mma
 

@@ -352,7 +352,9 @@ std::string report_of_changed(std::string_view from, std::string_view to, std::u
   const std::uint64_t a = memory.allocate(std::vector<float>(m * k / 2, 1.0f)), c = memory.allocate(m * n * sizeof(float), "c");
   const auto map = map_of(a, TensorMap::Type::f16, m, k, {64, 128}, TensorMap::Swizzle::bytes_128).encode();
   try {
-    launch(Kernel(Module(text), "gemm_wgmma", {.target = "sm_90a"}), {{1}, {384}, 98304}, memory, {map, map, c, n, k}, strict(schedule));
+    const LaunchResult done = launch(Kernel(Module(text), "gemm_wgmma", {.target = "sm_90a"}), {{1}, {384}, 98304}, memory,
+                                     {map, map, c, n, k}, strict(schedule));
+    if (!done.warnings.empty()) return done.warnings.front();
   } catch (const Trap& trap) {
     return trap.what();
   }

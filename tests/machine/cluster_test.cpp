@@ -241,6 +241,45 @@ TEST_CASE("A tensor map is edited on the device", "[machine][cluster]") {
   CHECK(memory.read<std::uint32_t>(out, 2) == std::vector<std::uint32_t>{100 + 16 + 11, 0});
 }
 
+TEST_CASE("A tensor map is made on the device from zeros, field by field", "[machine][cluster]") {
+  const Module module = module_of(".param .u64 map, .param .u64 out", R"(
+    .reg .b64 %l<9>; .reg .b32 %r<9>; .reg .pred %p<3>;
+    .shared .align 128 .b8 map_here[128]; .shared .align 128 .b8 tile[64]; .shared .align 8 .b64 full;
+    ld.param.u64 %l0, [map]; ld.param.u64 %l1, [out];
+    mov.u32 %r0, tile; mov.u32 %r1, full; mov.u32 %r3, map_here; mov.u32 %r5, %tid.x; mov.b32 %r4, 0;
+    mad.lo.u32 %r6, %r5, 4, %r3; st.shared.b32 [%r6], %r4;
+    setp.ne.u32 %p1, %r5, 0; bar.warp.sync -1;
+    @%p1 bra MADE;
+    tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r3], %l1;
+    tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r3], 0;
+    tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r3], 0, 16;
+    tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r3], 0, 12;
+    tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%r3], 0, 1;
+    tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r3], 2;
+    tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%r3], 0;
+    tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%r3], 0;
+    tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r3], 0;
+    MADE: bar.warp.sync -1;
+    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%l0], [%r3], 128;
+    @%p1 exit;
+    fence.proxy.tensormap::generic.acquire.gpu [%l0], 128;
+    mbarrier.init.shared::cta.b64 [%r1], 1;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;
+    cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%l0, {0}], [%r1];
+    WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0; @!%p0 bra WAIT;
+    ld.shared.u32 %r2, [%r0+44]; st.global.u32 [%l1], %r2;
+    ld.shared.u32 %r2, [%r0+48]; st.global.u32 [%l1+4], %r2;
+    ret;
+)",
+                                  "sm_90a");
+  DeviceMemory memory;
+  std::vector<std::uint32_t> words(32);
+  for (std::uint32_t i = 0; i < 32; ++i) words[i] = 100 + i;
+  const std::uint64_t out = memory.allocate(words, "out"), place = memory.allocate(TensorMap::bytes, "map");
+  launch(Kernel(module, "k"), {{1}, {32}}, memory, {place, out});
+  CHECK(memory.read<std::uint32_t>(out, 2) == std::vector<std::uint32_t>{100 + 11, 0});
+}
+
 TEST_CASE("Copies of .cta_group::2 count at the mbarrier of either block of a pair", "[machine][cluster]") {
   // Each block of a cluster of four copies 64 bytes to itself. Pairs count at the even block, whose mbarrier awaits two copies.
   const auto body = [](const std::string& expected, const std::string& issue) {

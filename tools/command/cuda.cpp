@@ -75,6 +75,7 @@ struct Record {
   std::string fault;                   ///< the report of the first kernel that failed; empty if none did
   std::string refusal;                 ///< why the first kernel was refused; empty if none was
   std::string unsaved;                 ///< why the first launch of --save that lacks was not written; empty if none lacks
+  std::string other_driver;            ///< the file of a driver that is not warpmat's, which the program loaded; empty if there is none
   std::map<std::string, int> unended;  ///< launches by kernel that began, less those that ended
   std::uint64_t damaged = 0;           ///< lines that are none of the runtime
   std::vector<ProfiledKernel> profiled;
@@ -193,6 +194,7 @@ class RecordReader {
     if (json.contains("text")) return kernels_.add_decisions(json);
     if (json.contains("begins")) return static_cast<void>(++record_.unended[json.at("begins").get<std::string>()]);
     if (json.contains("unsaved")) return keep_first(record_.unsaved, json.at("unsaved").get<std::string>());
+    if (json.contains("other_driver")) return keep_first(record_.other_driver, json.at("other_driver").get<std::string>());
     const std::string kernel = json.at("kernel").get<std::string>();
     if (json.contains("refused")) return add_refusal(fmt::format("'{}': {}", kernel, json.at("refused").get<std::string>()));
     kernels_.add(json);
@@ -255,6 +257,7 @@ void write_report(const CudaOptions& options, const std::string& program, const 
             {"program", program},
             {"target", options.target},
             {"status", end.status},
+            {"driver", record.other_driver.empty() ? "warpmat" : record.other_driver},
             {"evidence", record.labels.empty() ? "" : evidence_line(options.target, record.labels)},
             {"launches", std::move(launches)}};
   if (const std::string reason = ended_by(options, end); !reason.empty()) json["ended"] = reason;
@@ -268,7 +271,14 @@ bool tells_launches(const CudaOptions& options) {
 }
 
 Variables variables_of(const CudaOptions& options, const std::string& record, const std::filesystem::path& save) {
-  return {{"LD_LIBRARY_PATH", library_path_with(cuda_libraries())},
+  const std::string stand_ins = (cuda_libraries() / "bin").string();
+  return {{"LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", cuda_libraries().string())},
+          {"LD_PRELOAD", list_with("LD_PRELOAD", preloaded_cuda_libraries())},
+          {"PATH", list_with("PATH", stand_ins)},
+          {"TRITON_LIBCUDA_PATH", cuda_libraries().string()},
+          {"TRITON_PTXAS_PATH", stand_ins + "/ptxas"},
+          {"TRITON_PTXAS_BLACKWELL_PATH", stand_ins + "/ptxas"},
+          {"ASAN_OPTIONS", list_with("ASAN_OPTIONS", "verify_asan_link_order=0")},  // libraries of LD_PRELOAD come before it
           {"WARPMAT_CUDA_TARGET", options.target},
           {"WARPMAT_CUDA_JOBS", std::to_string(options.jobs)},
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
@@ -308,6 +318,8 @@ std::vector<std::string> problems_of(const CudaOptions& options, const std::stri
     all.push_back(fmt::format("{} {}{}{}", program, reason, launches, kernel ? fmt::format("; '{}' had not ended", *kernel) : ""));
   }
   if (record.damaged != 0) all.push_back(fmt::format("{} lines of the record of the launches are damaged", record.damaged));
+  if (!record.other_driver.empty())
+    all.push_back(fmt::format("{} loaded the driver {}, whose kernels run on a GPU and not here", program, record.other_driver));
   if (!record.unsaved.empty()) all.push_back("--save lacks launches: " + record.unsaved);
   if (!options.labels.require.empty() && record.labels.empty())
     all.push_back(fmt::format("--require {}: no kernel was executed", options.labels.require));

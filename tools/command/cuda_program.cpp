@@ -85,6 +85,15 @@ fs::path cuda_libraries() {
       (command_folder() / WARPMAT_CUDA_IN_BUILD).string(), (command_folder() / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
 }
 
+std::string preloaded_cuda_libraries() {
+  const std::string folder = cuda_libraries().string();
+  const bool is_separated = folder.find_first_of(" :") != std::string::npos;  // LD_PRELOAD cannot hold it, and LD_LIBRARY_PATH may
+  std::string all;
+  for (const char* const name : {"libcudart.so.13", "libcudart.so.12", "libcuda.so.1"})
+    all += (all.empty() ? "" : ":") + (is_separated ? name : folder + "/" + name);
+  return all;
+}
+
 void refuse_static_runtime(const fs::path& program) {
   std::ifstream file(program, std::ios::binary);
   const auto sections = sections_of(file);

@@ -82,7 +82,7 @@ int record_program(const RecordedProgramOptions& options, const fs::path& archiv
   words.front() = program.string();
   const auto start = std::chrono::steady_clock::now();
   const ProcessEnd end = supervise(words, {},
-                                   {{"LD_LIBRARY_PATH", library_path_with(libraries)},
+                                   {{"LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", libraries.string())},
                                     {"WARPMAT_RECORD_DRIVER", driver},
                                     {"WARPMAT_RECORD_FOLDER", folder.path().string()},
                                     {"WARPMAT_RECORD_KERNELS", options.kernels},

@@ -115,8 +115,12 @@ void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t 
       of_a ? for_each_of_a(p.frame, *p.operation, compare) : for_each_result(p.frame, *p.operation, compare);
       return uses;
     });
-    warp_of(event).trap_ahead(ahead, {fmt::format("{} before wgmma.wait_group: a product may still {} it", what, may),
-                                      {warp_of(event).note("the product", user->operation->statement)}});
+    const bool waits = operation.semantics == Semantics::wgmma_wait;  // for what the statement reads
+    const Trap::Reason reason{fmt::format("{} before wgmma.wait_group: a product may still {} it{}", what, may,
+                                          waits ? ". It is waited for here, as ptxas makes the code wait" : ""),
+                              {warp_of(event).note("the product", user->operation->statement)}};
+    if (!waits) warp_of(event).trap_ahead(ahead, reason);
+    warn(setup_.reports.warnings, operation.statement, event, cluster_, -1, std::nullopt, reason);
   };
   for_each_source(frame, operation, operation.sources, [&](std::size_t number) {
     if (warp.users[number] != 0) trap(number, false, "an accumulator is read", "write");

@@ -69,7 +69,7 @@ class WgmmaCheck : public machine::Observer {
   void report_unfenced(const machine::Event& event, const WarpRegisters& warp, std::size_t number, const char* what);
 
   const Setup& setup_;
-  std::uint64_t cluster_;
+  const std::uint64_t cluster_;
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
 };
 

@@ -113,7 +113,7 @@ void AddressSpace::add(Allocation allocation) {
   allocations_[allocation.address] = allocation;
 }
 
-void AddressSpace::add(void* memory, std::uint64_t bytes, unsigned flags) {
+void AddressSpace::add(void* memory, std::uint64_t bytes, unsigned flags, std::string name) {
   const std::uint64_t address = address_of(memory);
   require(address != 0 && bytes != 0 && bytes <= std::numeric_limits<std::uint64_t>::max() - address);
   require(mapped_bytes(memory, (flags & register_read_only) == 0) >= bytes);
@@ -122,7 +122,8 @@ void AddressSpace::add(void* memory, std::uint64_t bytes, unsigned flags) {
     const Allocation& before = std::prev(next)->second;
     require(before.address + before.bytes <= address, cudaErrorHostMemoryAlreadyRegistered);
   }
-  memory_.add_own_memory({static_cast<std::uint8_t*>(memory), bytes}, fmt::format("cudaHostRegister {}", ++count_));
+  if (name.empty()) name = fmt::format("cudaHostRegister {}", ++count_);
+  memory_.add_own_memory({static_cast<std::uint8_t*>(memory), bytes}, std::move(name));
   add({.kind = Allocation::Kind::registered, .address = address, .bytes = bytes, .flags = flags});
 }
 

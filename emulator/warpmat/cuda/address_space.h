@@ -49,7 +49,8 @@ class AddressSpace {
   std::uint64_t allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags = 0);
   /// Makes memory of the process accessible to kernels. Throws ApiError if a part of it is so already, and where the program could not
   /// read it itself, or write it unless `flags` say that kernels only read it.
-  void add(void* memory, std::uint64_t bytes, unsigned flags);
+  /// `name`: in reports; empty: "cudaHostRegister" and a number.
+  void add(void* memory, std::uint64_t bytes, unsigned flags, std::string name = {});
   /// Frees the allocation that begins at `address`. Throws ApiError(`otherwise`) if none of these kinds begins there.
   void release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise);
 

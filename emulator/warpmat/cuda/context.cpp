@@ -1,10 +1,12 @@
 #include <warpmat/cuda/context.h>
+#include <warpmat/cuda/control.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -22,8 +24,7 @@ std::string_view variable(const char* name) {
 }
 
 [[noreturn]] void refuse(const char* name, std::string_view value, std::string_view right) {
-  say(fmt::format("{}={}: {}", name, value, right));
-  std::_Exit(1);
+  throw std::invalid_argument(fmt::format("{}={}: {}", name, value, right));
 }
 
 template <typename Number>
@@ -84,6 +85,18 @@ const Target* target_of(const char* name) {
   return found;
 }
 
+/// Where there is no caller to tell: the process ends with the sentence.
+Settings first_settings() {
+  try {
+    return read_settings();
+  } catch (const std::invalid_argument& e) {
+    say(e.what());
+    std::_Exit(1);
+  }
+}
+
+}  // namespace
+
 Settings read_settings() {
   return {.target = target_of("WARPMAT_CUDA_TARGET"),
           .jobs = number("WARPMAT_CUDA_JOBS", 0, 1024),
@@ -100,17 +113,22 @@ Settings read_settings() {
           .every_launch = number("WARPMAT_CUDA_EVERY_LAUNCH", 1, 1) == 1,
           .full_names = number("WARPMAT_CUDA_FULL_NAMES", 0, 1) == 1,
           .leaks = number("WARPMAT_CUDA_LEAKS", 0, 1) == 1,
-          .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1};
+          .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1,
+          .launch_seconds = number<double>("WARPMAT_CUDA_LAUNCH_SECONDS", 0, 1e9),
+          .gemm = std::string(variable("WARPMAT_CUDA_GEMM"))};
 }
 
-}  // namespace
-
 Context::Context()
-    : settings(read_settings()),
+    : settings(first_settings()),
       suppressions(suppressions_of("WARPMAT_CUDA_SUPPRESSIONS")),
       device(device_of(*settings.target, settings.processors)),
       space(device.global_bytes, settings.checks.uninitialised && settings.checks.global) {
   use_thread_pool();
+}
+
+void Context::configure(const Settings& now) {
+  settings = now;
+  device = device_of(*settings.target, settings.processors);
 }
 
 Error Context::release(Owner owner) {
@@ -175,16 +193,26 @@ bool& in_host_function() {
   return inside;
 }
 
+namespace {
+
+/// Says why a call failed, or keeps it for the host.
+void tell_call(const char* call, const char* why) {
+  const std::string text = fmt::format("{}: {}", call, why);
+  if (!told_to_host(context(), {.rule = "call", .text = text}, text)) say(text);
+}
+
+}  // namespace
+
 Error handle_exception(const char* call) {
   try {
     throw;
   } catch (const ApiError& e) {
-    if (*e.what() != '\0') say(fmt::format("{}: {}", call, e.what()));
+    if (*e.what() != '\0') tell_call(call, e.what());
     return e.code;
   } catch (const std::bad_alloc&) {
     return cudaErrorMemoryAllocation;
   } catch (const std::exception& e) {
-    say(fmt::format("{}: {}", call, e.what()));
+    tell_call(call, e.what());
     return cudaErrorUnknown;
   }
 }

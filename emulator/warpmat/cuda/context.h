@@ -42,7 +42,12 @@ struct Settings {
   bool full_names = false;   ///< WARPMAT_CUDA_FULL_NAMES, 1: reports name kernels with their types and parameters
   bool leaks = false;        ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
   bool profile = false;      ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
+  double launch_seconds = 0; ///< WARPMAT_CUDA_LAUNCH_SECONDS: a launch that takes longer is a failure; 0: no limit
+  std::string gemm;          ///< WARPMAT_CUDA_GEMM: the product that kernels compute, as LaunchOptions::gemm has it; empty: not looked at
 };
+
+/// The settings that the environment has now. Throws std::invalid_argument with a sentence for a wrong one.
+Settings read_settings();
 
 /// The state of the one GPU, and the owner of all that the program makes of it. Calls of the runtime hold mutex().
 class Context {
@@ -61,16 +66,24 @@ class Context {
   /// Destroys all that an owner has. The primary one has the device's limits and the variables of the program's own modules, too.
   Error release(Owner owner);
 
+  /// Takes other settings; modules that are resolved keep their target.
+  void configure(const Settings& now);
+
   /// Remembers what a kernel did wrong. Programs see it from the next synchronising call on, in every call.
   void set_fault(Error code) { fault_ = code; }
+  /// As a new context would be: memory and modules stay.
+  void forget_fault() {
+    fault_ = cudaSuccess;
+    shown_ = false;
+  }
   bool has_fault() const { return fault_ != cudaSuccess; }
   /// The fault if a synchronising call has shown it, else cudaSuccess.
   Error fault_seen() const { return shown_ ? fault_ : cudaSuccess; }
   void show_fault() { shown_ = has_fault(); }
 
-  const Settings settings;
+  Settings settings;
   Suppressions suppressions;
-  const Device device;
+  Device device;
   AddressSpace space;
 
  private:

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -35,6 +36,14 @@ Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, co
 }
 namespace {
 
+/// The options in the last line of PTX that the stand-in for ptxas has passed on (programs/ptxas); empty where there is no such line.
+std::string told_options(std::string_view text) {
+  constexpr std::string_view before = "\n// ptxas options:";
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  const std::size_t last = text.rfind('\n');
+  return last != std::string_view::npos && text.substr(last).starts_with(before) ? std::string(text.substr(last + before.size())) : "";
+}
+
 /// What an image that cuModuleLoadData takes holds. No more than is mapped is read, whatever the image says.
 DeviceCode code_of(const void* image) {
   const std::uint64_t mapped = mapped_bytes(image);
@@ -47,7 +56,9 @@ DeviceCode code_of(const void* image) {
     case ImageKind::ptx: break;
   }
   const auto* const text = static_cast<const char*>(image);
-  return {.text = {text, ::strnlen(text, mapped)}};
+  DeviceCode code{.text = {text, ::strnlen(text, mapped)}};
+  code.options = told_options(code.text);
+  return code;
 }
 
 DeviceModule* load(Context& state, const void* image) {

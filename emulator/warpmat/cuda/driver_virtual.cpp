@@ -194,7 +194,9 @@ WARPMAT_CUDA_API int cuMemCreate(unsigned long long* handle, std::size_t bytes, 
     return call("cuMemCreate", [&](Context& context) {
       require(handle != nullptr && is_whole(bytes) && flags == 0);
       check_properties(properties);
-      if (properties->handle_types != 0) throw ApiError(cudaErrorNotSupported, "memory that other processes share is not supported");
+      constexpr int file_descriptor = 1;  // whose export is refused: cuMemExportToShareableHandle
+      if ((properties->handle_types & ~file_descriptor) != 0)
+        throw ApiError(cudaErrorNotSupported, "memory that other processes share is not supported");
       const CheckedSize all_bytes = CheckedSize(held_bytes()) + bytes;
       require(all_bytes.fits(std::min(context.space.free_bytes(), machine_bytes())), cudaErrorMemoryAllocation);
       auto memory = std::make_shared<PhysicalMemory>();

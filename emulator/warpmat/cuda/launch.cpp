@@ -13,6 +13,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/cuda/control.h>
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/launch.h>
 #include <warpmat/cuda/per_thread.h>
@@ -126,10 +127,11 @@ Error code_of(const Trap& trap) {
 }
 
 /// What a kernel reports, as compilers print it.
-std::string text_of(const Context& context, const Kernel& kernel, const Report& report) {
+std::string text_of(Context& context, const Kernel& kernel, const Report& report) {
   ReportStyle style = style_of_terminal();
   style.full_names = context.settings.full_names;
   style.suppressions = context.settings.print_suppressions;
+  style.colour = style.colour && !keeps_reports(context);
   style.ptx = *program_of(kernel).module->text;
   return report_text(report, style);
 }
@@ -140,11 +142,21 @@ std::string key_of(const Report& warning) {
   return fmt::format("{}, {}: {}", warning.kernel, place, warning.text);
 }
 
-/// Says of each warning of a launch what no launch before has said.
-void say_warnings(const Context& context, const Kernel& kernel, const LaunchResult& result) {
+/// Says what ended a launch, or keeps it for the host.
+void tell(Context& context, const Kernel& kernel, const LaunchRecord& record) {
+  const Report report = record.error ? report_of(*record.error) : Report{.rule = "host", .text = record.trap};
+  const std::string text = record.error ? text_of(context, kernel, report) : fmt::format("warpmat: {}\n", record.trap);
+  if (!told_to_host(context, report, text)) say_as_is(text);
+}
+
+/// Says of each warning of a launch what no launch before has said, or keeps them for the host.
+void say_warnings(Context& context, const Kernel& kernel, const LaunchResult& result) {
   std::vector<Report> warnings;
   for (const Trap& warning : result.warned) warnings.push_back(report_of(warning, Report::Level::warning));
-  for (const Report& warning : without_repetitions(std::move(warnings))) say_once_as_is(text_of(context, kernel, warning), key_of(warning));
+  for (const Report& warning : without_repetitions(std::move(warnings))) {
+    const std::string text = text_of(context, kernel, warning);
+    if (!told_to_host(context, warning, text)) say_once_as_is(text, key_of(warning));
+  }
 }
 
 /// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context. Returns the launches that
@@ -164,7 +176,9 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
                           .schedule = settings.schedule,
                           .timing = settings.timing,
                           .execution = {.undefined = settings.undefined},
+                          .most_seconds = settings.launch_seconds,
                           .checks = settings.checks,
+                          .gemm = settings.gemm,
                           .children = &children};
     if (!context.suppressions.empty())
       options.suppresses = [&context](const Trap& report) { return context.suppressions.suppresses(report_of(report)); };
@@ -184,12 +198,13 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
   }
   if (record.fault != cudaSuccess) {
     context.set_fault(record.fault);
-    record.error ? say_as_is(text_of(context, kernel, report_of(*record.error))) : say(record.trap);
+    tell(context, kernel, record);
   }
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (profiler) record.profile = profiler->result();
   std::fwrite(record.result.printed.data(), 1, record.result.printed.size(), stdout);
   if (!record.result.printed.empty()) std::fflush(stdout);
+  if (profiler) keep_profile(context, kernel, *record.profile);
   say_warnings(context, kernel, record.result);
   record_launch(context, function, record);
   return std::move(children.made);

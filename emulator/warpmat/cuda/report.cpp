@@ -76,10 +76,14 @@ class Lines {
   struct stat opened_ {};
 };
 
-void append_line(const Context& context, const nlohmann::ordered_json& json) {
-  if (context.settings.report.empty()) return;
+void append_line(const std::string& report, const nlohmann::ordered_json& json) {
+  if (report.empty()) return;
   static Lines lines;
-  lines.append(context.settings.report, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  lines.append(report, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void append_line(const Context& context, const nlohmann::ordered_json& json) {
+  append_line(context.settings.report, json);
 }
 
 }  // namespace
@@ -98,6 +102,10 @@ void record_refusal(const Context& context, const Function& function, const std:
 
 void record_unsaved(const Context& context, const std::string& reason) {
   append_line(context, {{"unsaved", reason}});
+}
+
+void record_other_driver(const std::string& report, const std::string& path) {
+  append_line(report, {{"other_driver", path}});
 }
 
 void record_begin(Context& context, const Function& function) {

@@ -46,4 +46,7 @@ void record_refusal(const Context& context, const Function& function, const std:
 /// A launch that save_launch() could not write, for `reason`.
 void record_unsaved(const Context& context, const std::string& reason);
 
+/// That the process has also loaded the driver in the file `path`, in the record `report`: kernels that it gets are not executed here.
+void record_other_driver(const std::string& report, const std::string& path);
+
 }  // namespace warpmat::cuda

@@ -99,9 +99,9 @@ std::optional<fs::path> library_folder(std::initializer_list<const char*> places
   return std::nullopt;
 }
 
-std::string library_path_with(const fs::path& folder) {
-  const char* const before = std::getenv("LD_LIBRARY_PATH");
-  return before == nullptr || *before == '\0' ? folder.string() : folder.string() + ":" + before;
+std::string list_with(const char* variable, const std::string& first) {
+  const char* const before = std::getenv(variable);
+  return before == nullptr || *before == '\0' ? first : first + ":" + before;
 }
 
 std::vector<std::string> environment_with(const Variables& variables) {

@@ -43,8 +43,8 @@ std::filesystem::path command_folder();
 /// Of `places`, which are relative to this command's folder, the first folder that has `file`.
 std::optional<std::filesystem::path> library_folder(std::initializer_list<const char*> places, const std::string& file);
 
-/// LD_LIBRARY_PATH of this process with `folder` in front.
-std::string library_path_with(const std::filesystem::path& folder);
+/// A list of the environment that colons separate, such as LD_LIBRARY_PATH, with `first` in front.
+std::string list_with(const char* variable, const std::string& first);
 
 /// Variables of an environment: name and value.
 using Variables = std::vector<std::pair<std::string, std::string>>;

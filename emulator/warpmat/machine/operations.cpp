@@ -76,7 +76,7 @@ Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {
     case Semantics::max_registers: return set_max_registers(warp, operation, mask);
     case Semantics::wgmma_fence:
     case Semantics::wgmma_wait:
-      if (warp.has_warpgroup_state()) return synchronise_warpgroup(warp, operation, mask);
+      if (warp.has_warpgroup_state() && !has_nothing_to_wait_for(warp, operation)) return synchronise_warpgroup(warp, operation, mask);
       break;  // nothing to order
     case Semantics::wgmma_commit:
       if (warp.has_warpgroup_state()) return wgmma_commit(warp, mask);

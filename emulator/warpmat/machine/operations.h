@@ -59,6 +59,8 @@ int perform_matrices(WarpState& warp, const code::Operation& first, int most);
 
 // Warpgroups: warp_wgmma.cpp
 Step wgmma(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// Of a wait before accumulators are read (WaitGroups::early): whether none of them is one of a pending product.
+bool has_nothing_to_wait_for(WarpState& warp, const code::Operation& operation);
 /// wgmma.fence and wgmma.wait_group.
 Step synchronise_warpgroup(WarpState& warp, const code::Operation& operation, LaneMask mask);
 Step wgmma_commit(WarpState& warp, LaneMask mask);

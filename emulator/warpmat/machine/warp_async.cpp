@@ -213,14 +213,14 @@ void complete_copies(WarpState& warp) {
 /// Performs the copies of these lanes that are older than their last groups, which may be pending; wait_all also those that are not
 /// committed.
 void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const auto [pending, all] = warp.program().of<code::WaitGroups>(operation);
+  const code::WaitGroups& wait = warp.program().of<code::WaitGroups>(operation);
   std::optional<std::uint32_t> group;  // of the copy before
   LaneMask waiting = all_lanes;        // the lanes that wait for it
   for (AsyncCopy& copy : warp.async().copies) {
     if (copy.mask == 0) continue;
-    if (!all && copy.group != group) {
+    if (!wait.all && copy.group != group) {
       group = copy.group;
-      const std::uint64_t first_kept = std::uint64_t{copy.group} + pending;
+      const std::uint64_t first_kept = std::uint64_t{copy.group} + wait.pending;
       waiting = lanes_where([&](std::size_t lane) { return first_kept < warp.async().committed[lane]; });
     }
     land_copies(warp, copy, mask & waiting);

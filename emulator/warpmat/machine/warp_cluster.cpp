@@ -1,6 +1,9 @@
 // Clusters of blocks: addresses of other blocks' shared memory, and tensor maps edited on the device.
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -86,6 +89,15 @@ void cluster_rank(WarpState& warp, const Operation& operation, LaneMask mask) {
   }
 }
 
+/// What tensormap.replace changes: a tensor map, or zeros, from which kernels make one field by field.
+std::optional<TensorMap::Arguments> edited_map(std::span<const std::uint8_t> bytes) {
+  if (!std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; })) return tensor_map_arguments(bytes);
+  TensorMap::Arguments blank;
+  blank.rank = 1;
+  blank.dims.fill(1);
+  return blank;
+}
+
 /// tensormap.replace in each executing lane; tensormap.cp_fenceproxy once for the warp.
 Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
   const TensorMapEdit& edit = warp.program().of<code::TensorMapEdit>(operation);
@@ -103,7 +115,7 @@ Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
       std::memmove(map_bytes, host_of(warp, from), TensorMap::bytes);
       continue;
     }
-    auto map = tensor_map_arguments({map_bytes, TensorMap::bytes});
+    auto map = edited_map({map_bytes, TensorMap::bytes});
     if (!map) warp.trap(lane, address(0), "there is no tensor map here");
     const int value_at = edit.has_ordinal ? 2 : 1;
     const bool wide = edit.field == TensorMapEdit::Field::global_address || edit.field == TensorMapEdit::Field::global_stride;

@@ -128,13 +128,19 @@ bool is_done(WarpState& warp, const PendingProduct& product, std::uint32_t group
   return product.committed && std::uint64_t{product.group} + groups < warp.warpgroup_state().committed;
 }
 
+/// Whether `operation` waits for the product.
+bool waits_for(WarpState& warp, const Operation& operation, const PendingProduct& product) {
+  const code::WaitGroups& wait = warp.program().of<code::WaitGroups>(operation);
+  return wait.early || is_done(warp, product, wait.pending);
+}
+
 /// The products for which `operation` waits have read their operands: these may change from here on.
 void tell_products_read(WarpState& warp, const Operation& operation) {
   if (!warp.observers().want(EventKinds::products)) return;
   std::vector<Product>& done = warp.warpgroup_state().told;
   done.clear();
   for (const auto& product : warp.warpgroup_state().pending) {
-    if (!is_done(warp, *product, warp.program().of<code::WaitGroups>(operation).pending)) break;
+    if (!waits_for(warp, operation, *product)) break;
     done.push_back(warp.told(*product));
   }
   warp.observers().tell(EventKinds::products, &Observer::products_read, warp.event(operation, warp.split().executing),
@@ -183,9 +189,7 @@ void perform_products(WarpState& warp, const Operation& operation, std::span<con
 void wait_for_products(WarpState& warp, const Operation& operation) {
   std::vector<std::unique_ptr<PendingProduct>>& pending = warp.warpgroup_state().pending;
   const auto ready = static_cast<std::size_t>(
-      std::ranges::find_if_not(
-          pending, [&](const auto& product) { return is_done(warp, *product, warp.program().of<code::WaitGroups>(operation).pending); }) -
-      pending.begin());
+      std::ranges::find_if_not(pending, [&](const auto& product) { return waits_for(warp, operation, *product); }) - pending.begin());
   for (std::size_t done = 0; done < ready;) {
     const std::size_t count = chain_length(warp, std::span(pending).subspan(done, ready - done));
     perform_products(warp, operation, std::span(pending).subspan(done, count));
@@ -275,6 +279,15 @@ Step synchronise_warpgroup(WarpState& warp, const Operation& operation, LaneMask
   warp.observers().tell(EventKinds::synchronisation, &Observer::barrier_completes, event);
   for (int i = first; i < first + warps; ++i) continue_after(*warp.block().warps()[static_cast<std::size_t>(i)], operation, barrier_id);
   return Step::leave_split;
+}
+
+bool has_nothing_to_wait_for(WarpState& warp, const Operation& operation) {
+  if (operation.semantics != Semantics::wgmma_wait || !warp.program().of<code::WaitGroups>(operation).early) return false;
+  if (warp.warpgroup_state().pending.empty()) return true;
+  std::vector<std::uint32_t*> read(operation.sources);
+  warp.place_registers(warp.slots(operation) + operation.results, operation.sources, read.data());
+  return std::ranges::none_of(warp.warpgroup_state().pending,
+                              [&](const auto& product) { return std::ranges::find_first_of(product->d, read) != product->d.end(); });
 }
 
 /// wgmma.commit_group: the statements since the last one become a group.

@@ -3,60 +3,60 @@
 #include <cstring>
 
 #include <warpmat/cuda/per_thread.h>
-#include <warpmat/cuda/runtime_12/forward.h>
+#include <warpmat/cuda/forward/forward.h>
 #include <warpmat/cuda/types.h>
 
 namespace warpmat::cuda {
 
 using Nodes = struct GraphNode* const*;
 
-WARPMAT_CUDA_13(cudaCreateSurfaceObject)
-WARPMAT_CUDA_13(cudaCreateTextureObject)
-WARPMAT_CUDA_13(cudaDeviceReset)
-WARPMAT_CUDA_13(cudaDeviceSynchronize)
-WARPMAT_CUDA_13(cudaEventElapsedTime)
-WARPMAT_CUDA_13(cudaGetDriverEntryPointByVersion)
-WARPMAT_CUDA_13(cudaGetSurfaceObjectResourceDesc)
-WARPMAT_CUDA_13(cudaGetTextureObjectResourceDesc)
-WARPMAT_CUDA_13(cudaGetTextureObjectResourceViewDesc)
-WARPMAT_CUDA_13(cudaGraphAddDependencies)
-WARPMAT_CUDA_13(cudaGraphAddNode)
-WARPMAT_CUDA_13(cudaGraphGetEdges)
-WARPMAT_CUDA_13(cudaGraphNodeGetDependencies)
-WARPMAT_CUDA_13(cudaGraphNodeGetDependentNodes)
-WARPMAT_CUDA_13(cudaGraphRemoveDependencies)
-WARPMAT_CUDA_13(cudaMemAdvise)
-WARPMAT_CUDA_13(cudaMemPrefetchAsync)
-WARPMAT_CUDA_13(cudaPointerGetAttributes)
-WARPMAT_CUDA_13(cudaStreamGetCaptureInfo)
-WARPMAT_CUDA_13(cudaStreamUpdateCaptureDependencies)
+WARPMAT_CUDA_CORE(cudaCreateSurfaceObject)
+WARPMAT_CUDA_CORE(cudaCreateTextureObject)
+WARPMAT_CUDA_CORE(cudaDeviceReset)
+WARPMAT_CUDA_CORE(cudaDeviceSynchronize)
+WARPMAT_CUDA_CORE(cudaEventElapsedTime)
+WARPMAT_CUDA_CORE(cudaGetDriverEntryPointByVersion)
+WARPMAT_CUDA_CORE(cudaGetSurfaceObjectResourceDesc)
+WARPMAT_CUDA_CORE(cudaGetTextureObjectResourceDesc)
+WARPMAT_CUDA_CORE(cudaGetTextureObjectResourceViewDesc)
+WARPMAT_CUDA_CORE(cudaGraphAddDependencies)
+WARPMAT_CUDA_CORE(cudaGraphAddNode)
+WARPMAT_CUDA_CORE(cudaGraphGetEdges)
+WARPMAT_CUDA_CORE(cudaGraphNodeGetDependencies)
+WARPMAT_CUDA_CORE(cudaGraphNodeGetDependentNodes)
+WARPMAT_CUDA_CORE(cudaGraphRemoveDependencies)
+WARPMAT_CUDA_CORE(cudaMemAdvise)
+WARPMAT_CUDA_CORE(cudaMemPrefetchAsync)
+WARPMAT_CUDA_CORE(cudaPointerGetAttributes)
+WARPMAT_CUDA_CORE(cudaStreamGetCaptureInfo)
+WARPMAT_CUDA_CORE(cudaStreamUpdateCaptureDependencies)
 
 extern "C" {
-Error runtime_13_cudaCreateSurfaceObject(std::uint64_t* handle, const ResourceDescription* resource);
-Error runtime_13_cudaCreateTextureObject(std::uint64_t* handle, const ResourceDescription* resource, const TextureDescription* how,
+Error core_cudaCreateSurfaceObject(std::uint64_t* handle, const ResourceDescription* resource);
+Error core_cudaCreateTextureObject(std::uint64_t* handle, const ResourceDescription* resource, const TextureDescription* how,
                                          const ResourceView* view);
-Error runtime_13_cudaDeviceReset();
-Error runtime_13_cudaDeviceSynchronize();
-Error runtime_13_cudaEventElapsedTime(float* milliseconds, struct Event* start, struct Event* end);
-Error runtime_13_cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags,
+Error core_cudaDeviceReset();
+Error core_cudaDeviceSynchronize();
+Error core_cudaEventElapsedTime(float* milliseconds, struct Event* start, struct Event* end);
+Error core_cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags,
                                                   int* status);
-Error runtime_13_cudaGetSurfaceObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
-Error runtime_13_cudaGetTextureObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
-Error runtime_13_cudaGetTextureObjectResourceViewDesc(ResourceView* view, std::uint64_t handle);
-Error runtime_13_cudaGraphAddDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
-Error runtime_13_cudaGraphAddNode(struct GraphNode** node, struct Graph* graph, Nodes after, const void* edges, std::size_t count,
+Error core_cudaGetSurfaceObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
+Error core_cudaGetTextureObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
+Error core_cudaGetTextureObjectResourceViewDesc(ResourceView* view, std::uint64_t handle);
+Error core_cudaGraphAddDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
+Error core_cudaGraphAddNode(struct GraphNode** node, struct Graph* graph, Nodes after, const void* edges, std::size_t count,
                                   NodeParameters* parameters);
-Error runtime_13_cudaGraphGetEdges(struct Graph* graph, struct GraphNode** from, struct GraphNode** to, void* edges, std::size_t* count);
-Error runtime_13_cudaGraphNodeGetDependencies(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count);
-Error runtime_13_cudaGraphNodeGetDependentNodes(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count);
-Error runtime_13_cudaGraphRemoveDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
-Error runtime_13_cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location);
-Error runtime_13_cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
+Error core_cudaGraphGetEdges(struct Graph* graph, struct GraphNode** from, struct GraphNode** to, void* edges, std::size_t* count);
+Error core_cudaGraphNodeGetDependencies(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count);
+Error core_cudaGraphNodeGetDependentNodes(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count);
+Error core_cudaGraphRemoveDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
+Error core_cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location);
+Error core_cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
                                       struct Stream* stream);
-Error runtime_13_cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer);
-Error runtime_13_cudaStreamGetCaptureInfo(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph, Nodes* after,
+Error core_cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer);
+Error core_cudaStreamGetCaptureInfo(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph, Nodes* after,
                                           const void** edges, std::size_t* count);
-Error runtime_13_cudaStreamUpdateCaptureDependencies(struct Stream* stream, Nodes after, const void* edges, std::size_t count,
+Error core_cudaStreamUpdateCaptureDependencies(struct Stream* stream, Nodes after, const void* edges, std::size_t count,
                                                      unsigned flags);
 }
 
@@ -104,82 +104,82 @@ class Widened {
 // ---- Where managed memory lies
 
 WARPMAT_CUDA_API Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device, struct Stream* stream) {
-  return runtime_13_cudaMemPrefetchAsync(pointer, bytes, location_of(device), 0, stream);
+  return core_cudaMemPrefetchAsync(pointer, bytes, location_of(device), 0, stream);
 }
 
 WARPMAT_CUDA_API Error cudaMemPrefetchAsync_v2(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
                                                struct Stream* stream) {
-  return runtime_13_cudaMemPrefetchAsync(pointer, bytes, location, flags, stream);
+  return core_cudaMemPrefetchAsync(pointer, bytes, location, flags, stream);
 }
 
 WARPMAT_CUDA_API Error cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, int device) {
-  return runtime_13_cudaMemAdvise(pointer, bytes, advice, location_of(device));
+  return core_cudaMemAdvise(pointer, bytes, advice, location_of(device));
 }
 
 WARPMAT_CUDA_API Error cudaMemAdvise_v2(const void* pointer, std::size_t bytes, int advice, MemoryLocation location) {
-  return runtime_13_cudaMemAdvise(pointer, bytes, advice, location);
+  return core_cudaMemAdvise(pointer, bytes, advice, location);
 }
 
 // ---- Structs that are shorter
 
 WARPMAT_CUDA_API Error cudaPointerGetAttributes(void* attributes, const void* pointer) {
   return get_first<PointerAttributes>(attributes, pointer_attributes_12,
-                                      [&](PointerAttributes* all) { return runtime_13_cudaPointerGetAttributes(all, pointer); });
+                                      [&](PointerAttributes* all) { return core_cudaPointerGetAttributes(all, pointer); });
 }
 
 WARPMAT_CUDA_API Error cudaCreateTextureObject(std::uint64_t* handle, const void* resource, const TextureDescription* how,
                                                const void* view) {
-  return runtime_13_cudaCreateTextureObject(handle, Widened<ResourceDescription>(resource, resource_description_12).get(), how,
+  return core_cudaCreateTextureObject(handle, Widened<ResourceDescription>(resource, resource_description_12).get(), how,
                                             Widened<ResourceView>(view, resource_view_12).get());
 }
 
 WARPMAT_CUDA_API Error cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource) {
-  return runtime_13_cudaCreateSurfaceObject(handle, Widened<ResourceDescription>(resource, resource_description_12).get());
+  return core_cudaCreateSurfaceObject(handle, Widened<ResourceDescription>(resource, resource_description_12).get());
 }
 
 WARPMAT_CUDA_API Error cudaGetTextureObjectResourceDesc(void* resource, std::uint64_t handle) {
   return get_first<ResourceDescription>(resource, resource_description_12,
-                                        [&](ResourceDescription* all) { return runtime_13_cudaGetTextureObjectResourceDesc(all, handle); });
+                                        [&](ResourceDescription* all) { return core_cudaGetTextureObjectResourceDesc(all, handle); });
 }
 
 WARPMAT_CUDA_API Error cudaGetSurfaceObjectResourceDesc(void* resource, std::uint64_t handle) {
   return get_first<ResourceDescription>(resource, resource_description_12,
-                                        [&](ResourceDescription* all) { return runtime_13_cudaGetSurfaceObjectResourceDesc(all, handle); });
+                                        [&](ResourceDescription* all) { return core_cudaGetSurfaceObjectResourceDesc(all, handle); });
 }
 
 WARPMAT_CUDA_API Error cudaGetTextureObjectResourceViewDesc(void* view, std::uint64_t handle) {
   return get_first<ResourceView>(view, resource_view_12,
-                                 [&](ResourceView* all) { return runtime_13_cudaGetTextureObjectResourceViewDesc(all, handle); });
+                                 [&](ResourceView* all) { return core_cudaGetTextureObjectResourceViewDesc(all, handle); });
 }
 
 // ---- Graphs, whose edges have no data here
 
 WARPMAT_CUDA_API Error cudaGraphAddNode(struct GraphNode** node, struct Graph* graph, Nodes after, std::size_t count,
                                         NodeParameters* parameters) {
-  return runtime_13_cudaGraphAddNode(node, graph, after, nullptr, count, parameters);
+  return core_cudaGraphAddNode(node, graph, after, nullptr, count, parameters);
 }
 
 WARPMAT_CUDA_API Error cudaGraphAddNode_v2(struct GraphNode** node, struct Graph* graph, Nodes after, const void* edges, std::size_t count,
                                            NodeParameters* parameters) {
-  return runtime_13_cudaGraphAddNode(node, graph, after, edges, count, parameters);
+  return core_cudaGraphAddNode(node, graph, after, edges, count, parameters);
 }
 
 WARPMAT_CUDA_API Error cudaGraphGetEdges(struct Graph* graph, struct GraphNode** from, struct GraphNode** to, std::size_t* count) {
-  return runtime_13_cudaGraphGetEdges(graph, from, to, nullptr, count);
+  return core_cudaGraphGetEdges(graph, from, to, nullptr, count);
 }
 
 WARPMAT_CUDA_API Error cudaGraphGetEdges_v2(struct Graph* graph, struct GraphNode** from, struct GraphNode** to, void* edges,
                                             std::size_t* count) {
-  return runtime_13_cudaGraphGetEdges(graph, from, to, edges, count);
+  return core_cudaGraphGetEdges(graph, from, to, edges, count);
 }
 
 /// A function of a graph's edges, with and without their data.
 #define WARPMAT_CUDA_EDGES(name)                                                                                      \
   WARPMAT_CUDA_API Error name(struct Graph* graph, Nodes from, Nodes to, std::size_t count) {                         \
-    return runtime_13_##name(graph, from, to, nullptr, count);                                                        \
+    return core_##name(graph, from, to, nullptr, count);                                                        \
   }                                                                                                                   \
   WARPMAT_CUDA_API Error name##_v2(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count) { \
-    return runtime_13_##name(graph, from, to, edges, count);                                                          \
+    return core_##name(graph, from, to, edges, count);                                                          \
   }
 WARPMAT_CUDA_EDGES(cudaGraphAddDependencies)
 WARPMAT_CUDA_EDGES(cudaGraphRemoveDependencies)
@@ -188,10 +188,10 @@ WARPMAT_CUDA_EDGES(cudaGraphRemoveDependencies)
 /// The same of a node's neighbours.
 #define WARPMAT_CUDA_NEIGHBOURS(name)                                                                                   \
   WARPMAT_CUDA_API Error name(struct GraphNode* node, struct GraphNode** nodes, std::size_t* count) {                   \
-    return runtime_13_##name(node, nodes, nullptr, count);                                                              \
+    return core_##name(node, nodes, nullptr, count);                                                              \
   }                                                                                                                     \
   WARPMAT_CUDA_API Error name##_v2(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count) { \
-    return runtime_13_##name(node, nodes, edges, count);                                                                \
+    return core_##name(node, nodes, edges, count);                                                                \
   }
 WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependencies)
 WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependentNodes)
@@ -200,45 +200,45 @@ WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependentNodes)
 // ---- Capture
 
 WARPMAT_CUDA_API Error cudaStreamGetCaptureInfo(struct Stream* stream, int* status, unsigned long long* id) {
-  return runtime_13_cudaStreamGetCaptureInfo(stream, status, id, nullptr, nullptr, nullptr, nullptr);
+  return core_cudaStreamGetCaptureInfo(stream, status, id, nullptr, nullptr, nullptr, nullptr);
 }
 
 WARPMAT_CUDA_API Error cudaStreamGetCaptureInfo_v2(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph,
                                                    Nodes* after, std::size_t* count) {
-  return runtime_13_cudaStreamGetCaptureInfo(stream, status, id, graph, after, nullptr, count);
+  return core_cudaStreamGetCaptureInfo(stream, status, id, graph, after, nullptr, count);
 }
 
 WARPMAT_CUDA_API Error cudaStreamGetCaptureInfo_v3(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph,
                                                    Nodes* after, const void** edges, std::size_t* count) {
-  return runtime_13_cudaStreamGetCaptureInfo(stream, status, id, graph, after, edges, count);
+  return core_cudaStreamGetCaptureInfo(stream, status, id, graph, after, edges, count);
 }
 
 WARPMAT_CUDA_API Error cudaStreamUpdateCaptureDependencies(struct Stream* stream, Nodes after, std::size_t count, unsigned flags) {
-  return runtime_13_cudaStreamUpdateCaptureDependencies(stream, after, nullptr, count, flags);
+  return core_cudaStreamUpdateCaptureDependencies(stream, after, nullptr, count, flags);
 }
 
 WARPMAT_CUDA_API Error cudaStreamUpdateCaptureDependencies_v2(struct Stream* stream, Nodes after, const void* edges, std::size_t count,
                                                               unsigned flags) {
-  return runtime_13_cudaStreamUpdateCaptureDependencies(stream, after, edges, count, flags);
+  return core_cudaStreamUpdateCaptureDependencies(stream, after, edges, count, flags);
 }
 
 // ---- Names that 13 no longer has
 
 WARPMAT_CUDA_API Error cudaEventElapsedTime_v2(float* milliseconds, struct Event* start, struct Event* end) {
-  return runtime_13_cudaEventElapsedTime(milliseconds, start, end);
+  return core_cudaEventElapsedTime(milliseconds, start, end);
 }
 
 WARPMAT_CUDA_API Error cudaThreadSynchronize() {
-  return runtime_13_cudaDeviceSynchronize();
+  return core_cudaDeviceSynchronize();
 }
 
 WARPMAT_CUDA_API Error cudaThreadExit() {
-  return runtime_13_cudaDeviceReset();
+  return core_cudaDeviceReset();
 }
 
 /// The driver's function as it was in CUDA 12.
 WARPMAT_CUDA_API Error cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* status) {
-  return runtime_13_cudaGetDriverEntryPointByVersion(name, function, last_12, flags, status);
+  return core_cudaGetDriverEntryPointByVersion(name, function, last_12, flags, status);
 }
 
 /// The runtime's version, which a program compares with the one it was compiled for.

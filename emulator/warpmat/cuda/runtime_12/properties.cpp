@@ -4,18 +4,18 @@
 #include <cstring>
 #include <span>
 
-#include <warpmat/cuda/runtime_12/forward.h>
+#include <warpmat/cuda/forward/forward.h>
 #include <warpmat/cuda/runtime_12/properties.h>
 #include <warpmat/cuda/types.h>
 
 namespace warpmat::cuda {
 
-WARPMAT_CUDA_13(cudaGetDeviceProperties)
-WARPMAT_CUDA_13(cudaDeviceGetAttribute)
+WARPMAT_CUDA_CORE(cudaGetDeviceProperties)
+WARPMAT_CUDA_CORE(cudaDeviceGetAttribute)
 
 extern "C" {
-Error runtime_13_cudaGetDeviceProperties(DeviceProperties* properties, int device);
-Error runtime_13_cudaDeviceGetAttribute(int* value, int attribute, int device);
+Error core_cudaGetDeviceProperties(DeviceProperties* properties, int device);
+Error core_cudaDeviceGetAttribute(int* value, int attribute, int device);
 }
 
 namespace {
@@ -28,7 +28,7 @@ void copy(T& to, const T& from) {
 DeviceProperties12 converted(const DeviceProperties& from, int device) {
   const auto attribute = [device](int number) {  // cudaDeviceAttr
     int value = 0;
-    runtime_13_cudaDeviceGetAttribute(&value, number, device);
+    core_cudaDeviceGetAttribute(&value, number, device);
     return value;
   };
   DeviceProperties12 to{};
@@ -50,7 +50,7 @@ DeviceProperties12 converted(const DeviceProperties& from, int device) {
 
 Error get(void* properties, int device, std::size_t bytes) {
   DeviceProperties current{};
-  const Error error = runtime_13_cudaGetDeviceProperties(properties == nullptr ? nullptr : &current, device);
+  const Error error = core_cudaGetDeviceProperties(properties == nullptr ? nullptr : &current, device);
   if (error != cudaSuccess) return error;
   const DeviceProperties12 all = converted(current, device);
   std::memcpy(properties, &all, bytes);

@@ -146,6 +146,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   if (draft_.program.statements.empty()) draft_.add_statement(only_return());
   simple(source_.entry ? Semantics::exit : Semantics::return_);
   function_.operations.back().operation.prepares = true;  // a `ret` before it is an operation of its own
+  wait_for_read_accumulators();
   keep_accumulators();
   draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);
 }

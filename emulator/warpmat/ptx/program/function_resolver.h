@@ -278,6 +278,8 @@ class FunctionResolver {
   void wgmma();
   void wgmma_wait();
   void max_registers(const catalogue::Match& match);
+  void wait_for_read_accumulators();
+  DraftOperation early_wait(const DraftOperation& reader);
   void keep_accumulators();
   WgmmaImmediates wgmma_immediates(const WgmmaForm& form, bool a_in_registers, std::size_t first);
   bool flag(const syntax::Operand& operand, const char* what, std::string_view clear, std::string_view set) const;

@@ -91,6 +91,7 @@ struct Fence {
 struct WaitGroups {
   std::uint32_t pending = 0;  ///< groups that need not be complete, at most most_groups
   bool all = false;           ///< cp.async.wait_all: complete is what is not committed, too
+  bool early = false;         ///< a wait for products that have one of the operation's sources as accumulators, before these are read
 };
 WARPMAT_LOCAL inline constexpr std::uint64_t most_groups = 0xfffffffe;  // more than any warp commits
 

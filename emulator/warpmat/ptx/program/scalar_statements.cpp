@@ -92,7 +92,9 @@ void FunctionResolver::pack(const Match& match) {
   }
   const Value from = source(whole, type);
   std::vector<Value> results;
+  may_discard_ = std::ranges::any_of(vector.items, [](const syntax::Operand& item) { return !item.discards(); });  // as ptxas 13.0
   for (const syntax::Operand& item : vector.items) results.push_back(result(item, *part));
+  may_discard_ = false;
   add(row(parts, std::move(results), {from}));
 }
 

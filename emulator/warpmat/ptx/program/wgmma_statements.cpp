@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/tables/nearest_opcode.h>
 
 namespace warpmat::code {
@@ -90,6 +94,80 @@ void FunctionResolver::max_registers(const catalogue::Match& match) {
   operation.operation.payload =
       draft_.program.add(RegisterChange{.count = static_cast<std::uint32_t>(count), .raises = match.has(Qualifier::inc)});
   add(std::move(operation));
+}
+
+namespace {
+
+void note_products(const DraftOperation& operation, ValueSet& accumulators) {
+  if (operation.operation.semantics == Semantics::wgmma)
+    for (const Value value : operation.results) accumulators.insert(value);
+}
+
+/// For each block the accumulators of the products that may come before it.
+std::vector<ValueSet> accumulators_before(const DraftFunction& function, const std::vector<Block>& blocks) {
+  const ValueSet none(function.registers.size());
+  std::vector<ValueSet> before(blocks.size(), none);
+  std::vector<std::size_t> open(blocks.size());
+  std::iota(open.rbegin(), open.rend(), std::size_t{0});
+  while (!open.empty()) {
+    const Block& block = blocks[open.back()];
+    ValueSet after = before[open.back()];
+    open.pop_back();
+    for (int i = block.first; i < block.last; ++i) note_products(function.operations[static_cast<std::size_t>(i)], after);
+    for (const int next : block.next)
+      if (before[static_cast<std::size_t>(next)].insert_without(after, none)) open.push_back(static_cast<std::size_t>(next));
+  }
+  return before;
+}
+
+bool is_of_products(const DraftOperation& operation) {
+  const Semantics semantics = operation.operation.semantics;
+  return semantics == Semantics::wgmma || semantics == Semantics::wgmma_wait || semantics == Semantics::wgmma_fence ||
+         semantics == Semantics::wgmma_commit;
+}
+
+}  // namespace
+
+/// ptxas waits for products before an operation that reads their accumulators too early, as Triton lets its kernels do (an H200's answers). So
+/// does a wait that is added here, once for all that a block reads up to its next operation on products. It waits only where the products
+/// are pending.
+void FunctionResolver::wait_for_read_accumulators() {
+  if (std::ranges::none_of(function_.operations, [](const auto& each) { return each.operation.semantics == Semantics::wgmma; })) return;
+  const std::vector<Block> blocks = find_blocks(function_);
+  std::vector<ValueSet> accumulators = accumulators_before(function_, blocks);
+  Rewrite rewrite(function_);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    ValueSet& pending = accumulators[b];
+    std::optional<std::size_t> wait;  // in rewrite.out
+    for (int i = blocks[b].first; i < blocks[b].last; ++i) {
+      const DraftOperation& operation = function_.operations[static_cast<std::size_t>(i)];
+      rewrite.come_to(i);
+      note_products(operation, pending);
+      if (is_of_products(operation)) {
+        wait.reset();
+      } else {
+        for_each_read(operation, [&](Value value) {
+          if (!pending.contains(value)) return;
+          if (!wait) {
+            wait = rewrite.out.size();
+            rewrite.out.push_back(early_wait(operation));
+          }
+          std::vector<Value>& read = rewrite.out[*wait].sources;
+          if (std::ranges::find(read, value) == read.end()) read.push_back(value);
+        });
+      }
+      rewrite.out.push_back(operation);
+    }
+  }
+  rewrite.finish();
+}
+
+DraftOperation FunctionResolver::early_wait(const DraftOperation& reader) {
+  DraftOperation wait;
+  wait.operation.semantics = Semantics::wgmma_wait;
+  wait.operation.statement = reader.operation.statement;
+  wait.operation.payload = draft_.program.add(WaitGroups{.early = true});
+  return wait;
 }
 
 /// The wait writes accumulators, and registers of A may be read until then: no other register may use their places.

@@ -1,0 +1,61 @@
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <string>
+
+#include "catch.h"
+#include "paths.h"
+#include "tools/command.h"
+
+// The libraries as processes load them beside others of the same names.
+
+namespace warpmat::libraries_test {
+
+namespace {
+
+const std::string folder = cuda_libraries_path() + "/";
+
+/// A library of the name libcudart.so.13 that is not warpmat's.
+std::string other_runtime() {
+  return (std::filesystem::path(cuda_program_path()).parent_path() / "other_runtime/libcudart.so.13").string();
+}
+
+}  // namespace
+
+TEST_CASE("the driver needs no libcudart: another one in the process does no harm", "[cuda]") {
+  const Outcome outcome = run_program(driver_program_path(), {"scale"}, {"LD_PRELOAD=" + other_runtime(), "LD_LIBRARY_PATH=" + folder});
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == run_program(driver_program_path(), {"scale"}, {"LD_LIBRARY_PATH=" + folder}).out);
+}
+
+TEST_CASE("clients that ask for libraries without a number get the same ones", "[cuda]") {
+  for (const std::string name : {"libcuda.so", "libcudart.so"}) {
+    INFO(name);
+    void* const plain = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+    CHECK(plain != nullptr);
+    CHECK(plain == dlopen((folder + name + (name == "libcuda.so" ? ".1" : ".13")).c_str(), RTLD_NOW | RTLD_LOCAL));
+  }
+}
+
+TEST_CASE("warpmat cuda comes before the libraries that a program would find", "[cuda]") {
+  const Outcome outcome = run_command({"cuda", cuda_program_path(), "works"}, {"LD_PRELOAD=" + other_runtime()});
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("store(device, 42): cudaSuccess\n"));
+}
+
+TEST_CASE("a program that loads another driver fails, and the driver is named", "[cuda]") {
+  const TemporaryDirectory directory;
+  const std::string driver = directory.path("libcuda.so.1");
+  std::filesystem::copy_file(other_runtime(), driver);
+  const Outcome outcome =
+      run_command({"cuda", "--report", directory.path("r.json"), cuda_program_path(), "works"}, {"LD_PRELOAD=" + driver});
+  CHECK(outcome.status == 1);
+  CHECK_THAT(outcome.err, ContainsSubstring("loaded the driver " + driver));
+  CHECK_THAT(read_text(directory.path("r.json")), ContainsSubstring("\"driver\": \"" + driver + "\""));
+  CHECK(run_command({"cuda", "--report", directory.path("r.json"), cuda_program_path(), "works"}).status == 0);
+  CHECK_THAT(read_text(directory.path("r.json")), ContainsSubstring("\"driver\": \"warpmat\""));
+}
+
+}  // namespace warpmat::libraries_test
