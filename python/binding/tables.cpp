@@ -22,6 +22,7 @@
 #include "tools/report/compared_results.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/lowered_forms.h"
+#include "tools/report/meant_forms.h"
 
 namespace warpmat::python {
 
@@ -112,6 +113,13 @@ void bind_forms(py::module_& module) {
         return operands;
       });
 
+  module.def(
+      "opcode_meant",
+      [](const std::string& spelling) {
+        std::string note;
+        return opcode_meant(spelling, note);
+      },
+      py::arg("spelling"));
   module.def("find_form", &form_of, py::arg("opcode"), py::arg("target") = py::none(), py::return_value_policy::reference);
   module.def("find_opcode", &find_opcode, py::arg("target"), py::arg("fields"));
   module.def("find_sass", &find_opcode_of_sass, py::arg("name"), py::arg("target"));

@@ -35,6 +35,19 @@ def test_integer_products_are_numpys(opcode, rng):
     assert np.array_equal(warpmat.mma(opcode, "sm_90a", a, b, c), (a @ b + c).astype(np.int32))
 
 
+def test_some_qualifiers_of_an_opcode_will_do(rng):
+    a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
+    warpmat.assert_bits_equal(warpmat.mma("mma.m16n8k16.f16", "sm_90", a, b), warpmat.mma(F16, "sm_90", a, b))
+    assert warpmat.explain("mma.m16n8k16.f16", "sm_90", 0, 0, a, b).opcode == F16
+    assert warpmat.layout("mma.m16n8k16.bf16", "a").opcode == BF16
+    wide = warpmat.mma("wgmma.m64n8k16.f16", "sm_90a", np.tile(a, (4, 1)), b)
+    warpmat.assert_bits_equal(wide[16:32], warpmat.matmul(a, b, card="H100"))
+    with pytest.raises(ValueError, match="may be .* forms"):
+        warpmat.mma("mma.f16", "sm_90", a, b)
+    with pytest.raises(ValueError, match="mma.m16n8k16.f17"):
+        warpmat.mma("mma.m16n8k16.f17", "sm_90", a, b)
+
+
 def test_f64_is_a_chain_of_fused_operations_and_numpys_where_nothing_rounds(rng):
     a, b, c = (rng.integers(-1000, 1000, shape).astype(np.float64) for shape in ((7, 8, 4), (7, 4, 8), (7, 8, 8)))
     assert np.array_equal(warpmat.mma(F64, "sm_90", a, b, c), a @ b + c)

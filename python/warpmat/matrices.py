@@ -52,7 +52,7 @@ def _place(operand: _core.Operand) -> _Place:
 
 @lru_cache(maxsize=None)
 def _prepared(opcode: str, target: str) -> _Prepared:
-    instruction = _core.Instruction(opcode, target)
+    instruction = _core.Instruction(_core.opcode_meant(opcode), target)
     form = instruction.form
     places = {o.name: _place(o) for o in form.operands if o.kind == "fragment"}
     sums = numpy_dtype(places["d"].format) if form.multiplies else np.dtype(np.uint32)
@@ -63,8 +63,8 @@ def _prepared(opcode: str, target: str) -> _Prepared:
 def _anywhere(opcode: str, target: Optional[str] = None) -> _Prepared:
     """The same on `target`; without one on the newest that has the form: layouts are the same on all but sm_70, which has its own of wmma."""
     if target is not None:
-        return _prepared(_core.find_form(opcode).opcode, target)
-    form = _core.find_form(opcode)
+        return _prepared(_core.find_form(_core.opcode_meant(opcode)).opcode, target)
+    form = _core.find_form(_core.opcode_meant(opcode))
     for target in reversed(_core.targets()):
         try:
             return _prepared(form.opcode, target)
@@ -142,7 +142,8 @@ def mma(
     path: str = "fast",
     jobs: Optional[int] = None,
 ) -> Array:
-    """D = A B + C as `target` executes the mma, wmma.mma or dense wgmma.mma_async `opcode`, bit for bit.
+    """D = A B + C as `target` executes the mma, wmma.mma or dense wgmma.mma_async `opcode`, bit for bit. Some of an opcode's qualifiers will do,
+    "mma.m16n8k16.f16", if they leave one form; of those that differ in their sums alone it is the one with the widest.
 
     a: (..., m, k); of mma.sp (..., m, k / 2) stored elements with `metadata` (..., m, k / group), or a dense (..., m, k), which is
     compressed. b: (..., k, n). c: (..., m, n), default zeros. m8n8k4 has four products: (..., 4, m, k) and so on.
@@ -530,7 +531,7 @@ def _product_of(card: str, unit: str, shape: str, a: str, b: str, out: Optional[
 
 @lru_cache(maxsize=None)
 def _product(opcode: str, target: str) -> _core.Product:
-    return _core.Product(opcode, target)
+    return _core.Product(_core.opcode_meant(opcode), target)
 
 
 def _matmul(

@@ -124,7 +124,7 @@ void refuse_machine_name(std::string_view spelling) {
                                           near.empty() ? "" : fmt::format("; the nearest is {}", near)));
 }
 
-std::string opcode_meant(const std::string& spelling) {
+std::string opcode_meant(const std::string& spelling, std::string& note) {
   constexpr std::size_t most = 4;
   const MeantForms meant = forms_meant(spelling);
   if (meant.size() == 0) refuse_machine_name(spelling);
@@ -133,7 +133,7 @@ std::string opcode_meant(const std::string& spelling) {
   std::vector<std::string> opcodes = widest(meant.warp);
   for (std::string& opcode : widest(meant.warpgroup)) opcodes.push_back(std::move(opcode));
   if (opcodes.size() == 1) {
-    fmt::print(stderr, "warpmat: '{}' may be {} forms; this is {}\n", spelling, meant.size(), opcodes.front());
+    note = fmt::format("'{}' may be {} forms; this is {}", spelling, meant.size(), opcodes.front());
     return opcodes.front();
   }
   const bool cut = opcodes.size() > most;
@@ -141,6 +141,13 @@ std::string opcode_meant(const std::string& spelling) {
   opcodes.resize(std::min(count, most));
   throw std::invalid_argument(
       fmt::format("'{}' may be {} forms; write more of one: {}{}", spelling, count, fmt::join(opcodes, ", "), cut ? ", ..." : ""));
+}
+
+std::string opcode_meant(const std::string& spelling) {
+  std::string note;
+  std::string opcode = opcode_meant(spelling, note);
+  if (!note.empty()) fmt::print(stderr, "warpmat: {}\n", note);
+  return opcode;
 }
 
 }  // namespace warpmat
