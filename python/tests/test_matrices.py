@@ -38,8 +38,8 @@ def test_integer_products_are_numpys(opcode, rng):
 def test_some_qualifiers_of_an_opcode_will_do(rng):
     a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
     warpmat.assert_bits_equal(warpmat.mma("mma.m16n8k16.f16", "sm_90", a, b), warpmat.mma(F16, "sm_90", a, b))
-    assert warpmat.explain("mma.m16n8k16.f16", "sm_90", 0, 0, a, b).opcode == F16
-    assert warpmat.layout("mma.m16n8k16.bf16", "a").opcode == BF16
+    assert warpmat.explain("mma.m16n8k16.f16", "sm_90", a, b, row=0, column=0).opcode == F16
+    assert warpmat.layout("mma.m16n8k16.bf16", "a").opcode == BF16  # sums of f32
     wide = warpmat.mma("wgmma.m64n8k16.f16", "sm_90a", np.tile(a, (4, 1)), b)
     warpmat.assert_bits_equal(wide[16:32], warpmat.matmul(a, b, card="H100"))
     with pytest.raises(ValueError, match="may be .* forms"):

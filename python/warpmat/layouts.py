@@ -69,9 +69,10 @@ def layout(opcode: str, operand: str, target: Optional[str] = None) -> Layout:
     """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction. wgmma has "d", "a" and "e" in
     registers; MatrixDescriptor says where its matrices lie in shared memory. target: of wmma "sm_70" has other layouts than later GPUs,
     which are the default; evidence() says how those of a GPU are known."""
-    if opcode.startswith("wgmma"):
-        return _wgmma_layout(opcode, operand)
-    form = _core.find_form(opcode, target)
+    meant = _core.opcode_meant(opcode)
+    if meant.startswith("wgmma"):
+        return _wgmma_layout(meant, operand)
+    form = _core.find_form(meant, target)
     lane, register, bit = _core.places(form, operand)
     matrix, row, column = _core.elements(form, operand)
     found = next(o for o in form.operands if o.name == operand)
