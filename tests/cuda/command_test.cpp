@@ -488,8 +488,14 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
   }
   const Outcome silent = with({}, wrong);
   CHECK(silent.status == 1);
-  CHECK_THAT(silent.err, ContainsSubstring("--gemm '2=0*1^T:MxNxK'"));
-  CHECK_THAT(with({}, right).err, !ContainsSubstring("--gemm"));
+  CHECK_THAT(silent.err, ContainsSubstring("--guess"));
+  CHECK_THAT(with({}, right).err, !ContainsSubstring("--guess"));
+  const Outcome guessed = with({"--guess"}, right);
+  CHECK(guessed.status == 0);
+  CHECK_THAT(guessed.err, ContainsSubstring("launch 3, product: looks like 2 = 0*1^T, 16x8x32\n"));
+  const Outcome found = with({"--guess", "--kernels", "^product"}, wrong);
+  CHECK(found.status == 1);
+  CHECK_THAT(found.err, ContainsSubstring("product.cu:23"));
   const Outcome way = with({"--gemm", "2=0*1^T:16x8x32", "--kernels", "product", "--why", "2[5,3]"}, right);
   CHECK_THAT(way.out, ContainsSubstring("2[5,3]"));
   const Outcome banks = with({"--check", "banks", "--kernels", "product"}, right);
@@ -501,7 +507,7 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
            {{"--gemm", "2=0*1^T:16x8x32", "--kernels", "hgemm"}, "no kernel is called so; the program launched fill, product"},
            {{"--gemm", "2=0", "--kernels", "product"}, "it has no = or no *"},
            {{"--kernels", "("}, "it is no regular expression"},
-           {{"--kernels", "product"}, "--kernels needs --gemm or --check banks"},
+           {{"--kernels", "product"}, "--kernels needs --guess, --gemm or --check banks"},
            {{"--why", "2[5,3]"}, "--why needs --gemm"},
            {{"--expect-launches", "4"}, "--expect-launches 4: the program launched 3 kernels"}}) {
     const Outcome refused = with(options, right);

@@ -79,7 +79,7 @@ TEST_CASE("launch --profile says what was executed by opcode and by line", "[too
   INFO(outcome.err);
   REQUIRE(outcome.status == 0);
   CHECK(outcome.out == "");
-  CHECK_THAT(outcome.err, StartsWith("Profile of fill in 1 launch: "));
+  CHECK_THAT(outcome.err, StartsWith("Profile of fill in 1 launch, by the time of the emulation"));
   // 8 warps; 8 statements with 32 lanes, and one with 8
   CHECK_THAT(outcome.err, ContainsSubstring(" of all threads, 72 statements of warps, 29.3 of 32 lanes active\n"));
   CHECK_THAT(outcome.err, ContainsSubstring("of this 0 us (0%) in checks; "));

@@ -120,8 +120,8 @@ void refuse_machine_name(std::string_view spelling) {
   std::vector<std::string_view> names;
   for (const auto& [name, form] : by_machine_name()) names.push_back(name);
   const std::string_view near = nearest(spelling, names);
-  throw std::invalid_argument(fmt::format("no matrix instruction of a GPU is called '{}'{}", spelling,
-                                          near.empty() ? "" : fmt::format("; the nearest is {}", near)));
+  if (!near.empty())
+    throw std::invalid_argument(fmt::format("no matrix instruction of a GPU is called '{}'; the nearest is {}", spelling, near));
 }
 
 std::string opcode_meant(const std::string& spelling, std::string& note) {

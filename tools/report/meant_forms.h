@@ -26,7 +26,7 @@ std::set<std::string> machine_names(const Form& form, const Target* only);
 /// that become it. Some qualifiers in any order (mma.m16n8k32.e4m3) mean all forms that have them, dense ones where .sp is not among them.
 MeantForms forms_meant(std::string_view spelling);
 
-/// Throws std::invalid_argument with the nearest name for a spelling in capitals, as those of machine instructions are.
+/// Throws std::invalid_argument for a slip in the name of a machine instruction, which has capitals, with the nearest name.
 void refuse_machine_name(std::string_view spelling);
 
 /// The opcode that a spelling means where one is asked for. Of forms that differ in their accumulators alone, the one with the widest is

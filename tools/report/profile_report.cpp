@@ -225,7 +225,8 @@ std::string profile_table(const std::vector<ProfiledKernel>& kernels) {
   std::uint64_t launches = 0;
   for (const ProfiledKernel& kernel : kernels) launches += kernel.launches;
   std::string text = fmt::format(
-      "Profile of {} in {}: {} of all threads, {} statements of warps, {:.1f} of 32 lanes active\n"
+      "Profile of {} in {}, by the time of the emulation on this CPU, not of a GPU: {} of all threads, {} statements of warps, {:.1f} of "
+      "32 lanes active\n"
       "of this {} ({}) in checks; {} ({}) before and after blocks, with the checks there\n\n",
       kernels.size() == 1 ? short_name(kernels.front()) : fmt::format("{} kernels", kernels.size()),
       launches == 1 ? "1 launch" : fmt::format("{} launches", launches), time_text(whole), statements.executed, statements.mean_lanes(),
