@@ -38,7 +38,7 @@ TEST_CASE("A launch has the checks that its options and its program need", "[che
   CHECK(asked("cp.async.ca.shared.global [%r1], [%out], 4;", {}, 1024) == std::vector<std::vector<EventKinds>>{of_copies});
   const std::vector<EventKinds> of_lanes{shared_accesses, copies, synchronisation};
   CHECK(asked("", {.races = true}, 1024) == std::vector<std::vector<EventKinds>>{of_bytes, of_copies, of_lanes});
-  CHECK(asked("cp.async.bulk.global.shared::cta.bulk_group [%out], [%r1], 16;", {}, 1024).size() == 2);
+  CHECK(asked("cp.async.bulk.global.shared::cta.bulk_group [%out], [%r1], 16;", {}, 1024).size() == 3);
   CHECK(asked("shfl.sync.idx.b32 %d, %i, 3, 31, -1;", no_checks, 0) == std::vector<std::vector<EventKinds>>{{absent_lanes}});
 }
 
