@@ -36,14 +36,14 @@ struct Settings {
   Undefined undefined = Undefined::trap;          ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
   Assembler assembler = Assembler::machine_code;  ///< WARPMAT_CUDA_ASSEMBLER: rule, code or ptxas
   int processors = 0;                             ///< WARPMAT_CUDA_SMS; 0: the GPU's
-  std::string report;        ///< WARPMAT_CUDA_REPORT: the record of the launches, a file, or a folder for launches.jsonl; empty: none
-  std::string save;          ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
-  bool every_launch = true;  ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
-  bool full_names = false;   ///< WARPMAT_CUDA_FULL_NAMES, 1: reports name kernels with their types and parameters
-  bool leaks = false;        ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
-  bool profile = false;      ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
-  double launch_seconds = 0; ///< WARPMAT_CUDA_LAUNCH_SECONDS: a launch that takes longer is a failure; 0: no limit
-  std::string gemm;          ///< WARPMAT_CUDA_GEMM: the product that kernels compute, as LaunchOptions::gemm has it; empty: not looked at
+  std::string report;         ///< WARPMAT_CUDA_REPORT: the record of the launches, a file, or a folder for launches.jsonl; empty: none
+  std::string save;           ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
+  bool every_launch = true;   ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
+  bool full_names = false;    ///< WARPMAT_CUDA_FULL_NAMES, 1: reports name kernels with their types and parameters
+  bool leaks = false;         ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
+  bool profile = false;       ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
+  double launch_seconds = 0;  ///< WARPMAT_CUDA_LAUNCH_SECONDS: a launch that takes longer is a failure; 0: no limit
+  std::string gemm;           ///< WARPMAT_CUDA_GEMM: the product that kernels compute, as LaunchOptions::gemm has it; empty: not looked at
 };
 
 /// The settings that the environment has now. Throws std::invalid_argument with a sentence for a wrong one.

@@ -389,11 +389,16 @@ WARPMAT_CUDA_API Error cudaGraphMemFreeNodeGetParams(GraphNode* node, void** poi
 
 WARPMAT_CUDA_API Error cudaGraphAddNode(GraphNode** node, Graph* graph, Nodes after, const void*, std::size_t count,
                                         NodeParameters* asked) {
-  return add(__func__, node, graph, after, count, [&](Context& context) {
+  bool made_bodies = false;
+  const Error error = add(__func__, node, graph, after, count, [&](Context& context) {
     require(asked != nullptr);
-    return static_cast<NodeType>(asked->type) == NodeType::conditional ? conditional_of(*graph, *asked)
-                                                                       : node_of_parameters(context, asked);
+    if (static_cast<NodeType>(asked->type) != NodeType::conditional) return node_of_parameters(context, asked);
+    GraphNode made = conditional_of(*graph, *asked);
+    made_bodies = true;
+    return made;
   });
+  if (error != cudaSuccess && made_bodies) asked->of.conditional.graphs = nullptr;  // they are gone
+  return error;
 }
 
 WARPMAT_CUDA_API Error cudaGraphNodeSetParams(GraphNode* node, NodeParameters* asked) {

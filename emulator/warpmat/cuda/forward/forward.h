@@ -1,7 +1,7 @@
 #pragma once
 
-// libcudart.so.13, libcudart.so.12 and libcuda.so.1 have names alone: each function jumps to the one of libwarpmat_cuda. So they have one context,
-// and another library of one of these names in the process takes nothing from the others.
+// libcudart.so.13, libcudart.so.12 and libcuda.so.1 have names alone: each function jumps to the one of libwarpmat_cuda. So they have one
+// context, and another library of one of these names in the process takes nothing from the others.
 
 /// Makes `core_name` a name of libwarpmat_cuda's function `name`.
 #define WARPMAT_CUDA_CORE(name) __asm__(".symver core_" #name ", " #name "@WARPMAT_CUDA");

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/forward/forward.h>
+#include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/types.h>
 
 namespace warpmat::cuda {
@@ -34,30 +34,27 @@ WARPMAT_CUDA_CORE(cudaStreamUpdateCaptureDependencies)
 extern "C" {
 Error core_cudaCreateSurfaceObject(std::uint64_t* handle, const ResourceDescription* resource);
 Error core_cudaCreateTextureObject(std::uint64_t* handle, const ResourceDescription* resource, const TextureDescription* how,
-                                         const ResourceView* view);
+                                   const ResourceView* view);
 Error core_cudaDeviceReset();
 Error core_cudaDeviceSynchronize();
 Error core_cudaEventElapsedTime(float* milliseconds, struct Event* start, struct Event* end);
-Error core_cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags,
-                                                  int* status);
+Error core_cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags, int* status);
 Error core_cudaGetSurfaceObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
 Error core_cudaGetTextureObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
 Error core_cudaGetTextureObjectResourceViewDesc(ResourceView* view, std::uint64_t handle);
 Error core_cudaGraphAddDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
 Error core_cudaGraphAddNode(struct GraphNode** node, struct Graph* graph, Nodes after, const void* edges, std::size_t count,
-                                  NodeParameters* parameters);
+                            NodeParameters* parameters);
 Error core_cudaGraphGetEdges(struct Graph* graph, struct GraphNode** from, struct GraphNode** to, void* edges, std::size_t* count);
 Error core_cudaGraphNodeGetDependencies(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count);
 Error core_cudaGraphNodeGetDependentNodes(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count);
 Error core_cudaGraphRemoveDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
 Error core_cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location);
-Error core_cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
-                                      struct Stream* stream);
+Error core_cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags, struct Stream* stream);
 Error core_cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer);
 Error core_cudaStreamGetCaptureInfo(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph, Nodes* after,
-                                          const void** edges, std::size_t* count);
-Error core_cudaStreamUpdateCaptureDependencies(struct Stream* stream, Nodes after, const void* edges, std::size_t count,
-                                                     unsigned flags);
+                                    const void** edges, std::size_t* count);
+Error core_cudaStreamUpdateCaptureDependencies(struct Stream* stream, Nodes after, const void* edges, std::size_t count, unsigned flags);
 }
 
 namespace {
@@ -130,7 +127,7 @@ WARPMAT_CUDA_API Error cudaPointerGetAttributes(void* attributes, const void* po
 WARPMAT_CUDA_API Error cudaCreateTextureObject(std::uint64_t* handle, const void* resource, const TextureDescription* how,
                                                const void* view) {
   return core_cudaCreateTextureObject(handle, Widened<ResourceDescription>(resource, resource_description_12).get(), how,
-                                            Widened<ResourceView>(view, resource_view_12).get());
+                                      Widened<ResourceView>(view, resource_view_12).get());
 }
 
 WARPMAT_CUDA_API Error cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource) {
@@ -176,10 +173,10 @@ WARPMAT_CUDA_API Error cudaGraphGetEdges_v2(struct Graph* graph, struct GraphNod
 /// A function of a graph's edges, with and without their data.
 #define WARPMAT_CUDA_EDGES(name)                                                                                      \
   WARPMAT_CUDA_API Error name(struct Graph* graph, Nodes from, Nodes to, std::size_t count) {                         \
-    return core_##name(graph, from, to, nullptr, count);                                                        \
+    return core_##name(graph, from, to, nullptr, count);                                                              \
   }                                                                                                                   \
   WARPMAT_CUDA_API Error name##_v2(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count) { \
-    return core_##name(graph, from, to, edges, count);                                                          \
+    return core_##name(graph, from, to, edges, count);                                                                \
   }
 WARPMAT_CUDA_EDGES(cudaGraphAddDependencies)
 WARPMAT_CUDA_EDGES(cudaGraphRemoveDependencies)
@@ -188,10 +185,10 @@ WARPMAT_CUDA_EDGES(cudaGraphRemoveDependencies)
 /// The same of a node's neighbours.
 #define WARPMAT_CUDA_NEIGHBOURS(name)                                                                                   \
   WARPMAT_CUDA_API Error name(struct GraphNode* node, struct GraphNode** nodes, std::size_t* count) {                   \
-    return core_##name(node, nodes, nullptr, count);                                                              \
+    return core_##name(node, nodes, nullptr, count);                                                                    \
   }                                                                                                                     \
   WARPMAT_CUDA_API Error name##_v2(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count) { \
-    return core_##name(node, nodes, edges, count);                                                                \
+    return core_##name(node, nodes, edges, count);                                                                      \
   }
 WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependencies)
 WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependentNodes)
