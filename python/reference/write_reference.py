@@ -19,6 +19,7 @@ any strides. Only `encode` rounds; no other function rounds an argument. Formats
 
 GROUPS = {
     "Matrices and registers": ["mma", "matmul", "product", "Product", "execute", "accesses", "scatter", "gather", "scales", "compress", "expand", "pack", "unpack"],
+    "Orders of sums": ["Summation", "identify", "Identification", "Candidate", "Owner", "Refutation", "library", "libraries", "Library", "Operation", "Measured"],
     "Any instruction": ["find", "Instruction", "InstructionOperand"],
     "Formats": ["Bits", "encode", "decode", "Format"],
     "Layouts": ["layout", "Layout", "memory_layout", "swizzle", "MatrixDescriptor"],

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from .known_bits import Evidence, evidence, labels, opcodes, targets, wgmma_opcodes
     from .explanations import Explanation, explain
     from .number_formats import Bits, Format, decode, encode, formats
+    from .identification import Candidate, Identification, Owner, Refutation, identify
     from .instructions import Instruction, InstructionOperand, find
     from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel
     from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle
     from .matrices import Product, accesses, compress, execute, expand, gather, matmul, mma, pack, product, scales, scatter, unpack
+    from .measured_libraries import Library, Measured, Operation, libraries, library
     from .programs import ProgramResult, run
+    from .summation import Summation
     from .testing import assert_bits_equal, assert_matches
 
 __all__ = [
@@ -32,24 +35,32 @@ __all__ = [
     "BankReport",
     "BankWord",
     "Bits",
+    "Candidate",
     "Diagnostic",
     "Evidence",
     "Explanation",
     "Format",
     "GlobalLine",
+    "Identification",
     "Instruction",
     "InstructionOperand",
     "Kernel",
     "KernelTrap",
     "LaunchResult",
     "Layout",
+    "Library",
     "MatrixDescriptor",
+    "Measured",
     "Module",
     "NoGpu",
+    "Operation",
+    "Owner",
     "Parameter",
     "Product",
     "ProgramResult",
     "PtxError",
+    "Refutation",
+    "Summation",
     "TensorMap",
     "Trap",
     "TritonKernel",
@@ -70,8 +81,11 @@ __all__ = [
     "find_sass",
     "formats",
     "gather",
+    "identify",
     "labels",
     "layout",
+    "libraries",
+    "library",
     "matmul",
     "memory_layout",
     "mma",

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, decode, find_format, format_of, formats, named_bits, numpy_dtype, to_numpy
+from .summation import Summation, parts_of, sum_parts
 
 Ids = Tuple[int, int]
 
@@ -361,6 +362,9 @@ def matmul(
     scale_b: Optional[ArrayLike] = None,
     order: Optional[Sequence[int]] = None,
     promote_every: Optional[int] = None,
+    split_k: int = 1,
+    tile_k: int = 0,
+    residue_first: bool = False,
     path: str = "fast",
     jobs: Optional[int] = None,
 ) -> Array:
@@ -375,7 +379,8 @@ def matmul(
     in kernels. Leading dimensions are broadcast. scale_a: (..., m, k / block), scale_b: (..., k / block, n), scale factors of ue8m0 or ue4m3
     (an array of e4m3 without signs will do) that the unit multiplies with blocks of 16 or 32 elements. order: the order in which the steps of K
     (tiles of the opcode's k) are added; default ascending. promote_every: after so many steps the sums are added to separate f32 sums, by an
-    ordinary addition to nearest even, and begin again from zero (the promotion of DeepGEMM's fp8 products). jobs: threads; None takes all cores.
+    ordinary addition to nearest even, and begin again from zero (the promotion of DeepGEMM's fp8 products). split_k, tile_k, residue_first: the
+    order of a library's kernel, as Summation describes it. jobs: threads; None takes all cores.
 
     Returns float16, float32, float64 or int32, (..., m, n).
     """
@@ -392,7 +397,30 @@ def matmul(
         unit, shape, of_a, of_b = _words(instruction)
         formats_of = of_a or format_of(a, "a"), of_b or format_of(b, "b")
         found = _product_of(card or target or "", unit, shape, *formats_of, out, scales.format if scales else "", scales.block if scales else 0)
-    return _matmul(found, a, b, c, scales, order, promote_every, path, jobs)
+    if split_k == 1 and not residue_first:
+        return _matmul(found, a, b, c, scales, order, promote_every, path, jobs)
+    if order is not None or scales is not None:
+        raise ValueError("split_k and residue_first are orders of their own: they go with neither order nor scale factors")
+    return _matmul_in_parts(found, a, b, c, Summation("", split_k, tile_k, residue_first, promote_every), path, jobs)
+
+
+def _matmul_in_parts(
+    found: _core.Product, a: ArrayLike, b: ArrayLike, c: Optional[ArrayLike], summation: Summation, path: str, jobs: Optional[int]
+) -> Array:
+    """A product whose K a kernel takes apart as `summation` says."""
+    places = {o.name: _place(o) for o in found.tile.operands if o.kind == "fragment"}
+    if places["d"].format == "f16":
+        raise ValueError("the sums of parts are added in f32, f64 or s32, not in f16")
+    x, y = _codes(a, places["a"]), _codes(b, places["b"])
+    start = None if c is None else codes_of(c, places["d"].format, "c").view(places["d"].dtype)
+
+    def multiply(first: int, last: int, sums: Optional[Array]) -> Array:
+        of_a, of_b = array_of(x[..., first:last], places["a"].format), array_of(y[..., first:last, :], places["b"].format)
+        return _matmul(found, of_a, of_b, sums, None, None, summation.promote_every, path, jobs)
+
+    _product_shape({"a": x, "b": y}, 0)  # before anything is taken apart
+    parts = parts_of(x.shape[-1], summation.split_k, summation.tile_k or found.tile.shape[2], summation.residue_first)
+    return sum_parts(parts, multiply, start, summation.workspace)
 
 
 class Product(NamedTuple):

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <iterator>
-#include <ranges>
+#include <span>
 #include <utility>
 
 #include <fmt/core.h>
@@ -61,7 +61,7 @@ std::vector<Trap::Note> Block::describe_waiting() {
     }
   }
   std::vector<Trap::Note> notes;
-  for (Alike& each : all | std::views::take(most_places)) {
+  for (Alike& each : std::span(all).first(std::min(all.size(), most_places))) {
     WarpState::Waiting& waiting = each.waiting;
     notes.push_back({fmt::format("{}{} wait{} here{}", warps_text(each.warps), lanes_text(waiting.lanes),
                                  std::has_single_bit(each.warps) ? "s" : "", waiting.what),

@@ -1,7 +1,7 @@
 #include <warpmat/machine/cluster.h>
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -150,7 +150,7 @@ void Cluster::report_deadlock() {
   }
   constexpr std::size_t most = 4;
   std::vector<Trap::Note> others;
-  for (Alike& each : alike | std::views::take(most))
+  for (Alike& each : std::span(alike).first(std::min(alike.size(), most)))
     for (Trap::Note& note : each.notes) others.push_back({fmt::format("block {}: {}", each.blocks, note.text), std::move(note.at)});
   if (alike.size() > most) others.push_back({fmt::format("and {} blocks more", alike.size() - most)});
   first->report_deadlock(std::move(others));

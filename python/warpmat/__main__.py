@@ -1,0 +1,61 @@
+"""`python3 -m warpmat identify D.npy A.npy B.npy`: whose bits a result has."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import List, Optional, Union
+
+import numpy as np
+
+from . import Bits, identify
+from .number_formats import Array, find_format, numpy_dtype
+
+_EXAMPLES = """examples:
+  python3 -m warpmat identify d.npy a.npy b.npy
+  python3 -m warpmat identify d.npy a.npy b.npy --formats bf16,e4m3,e4m3 --cards H100,B200
+"""
+
+
+def _read(path: str, format: Optional[str]) -> Union[Array, Bits]:
+    array: Array = np.load(path, allow_pickle=False)
+    if format is None:
+        return array
+    dtype = find_format(format).codes if array.dtype.kind == "u" else numpy_dtype(format)
+    if array.dtype != dtype:
+        raise ValueError(f"{path} holds {array.dtype}; elements of {format} are {find_format(format).codes}, their bits")
+    return Bits(array, format) if array.dtype.kind == "u" else array
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python3 -m warpmat", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    text = "which card's arithmetic, instruction and order of K give D = A B exactly"
+    command = commands.add_parser("identify", help=text, description=text, epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, shape in (("D", "m x n, as it was stored"), ("A", "m x k"), ("B", "k x n")):
+        command.add_argument(name, help=f".npy, {shape}")
+    command.add_argument("--bias", metavar="FILE", help=".npy, n numbers that were added in f32 before D was stored")
+    command.add_argument("--formats", metavar="D,A,B", help="formats of files whose elements are bit patterns (uint8, uint16)")
+    command.add_argument("--cards", metavar="NAMES", help="cards or targets that come into question, with commas; default all")
+    return parser
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    """Status 0: something gives D; 1: nothing that is tried; 2: no answer, for a reason on standard error."""
+    given = _parser().parse_args(arguments)
+    try:
+        formats: List[Optional[str]] = given.formats.split(",") if given.formats else [None] * 3
+        if len(formats) != 3:
+            raise ValueError(f"--formats names {len(formats)} formats; those of D, A and B would be right")
+        d, a, b = (_read(path, format) for path, format in zip((given.D, given.A, given.B), formats))
+        bias = None if given.bias is None else _read(given.bias, None)
+        found = identify(d, a, b, bias=bias, cards=given.cards.split(",") if given.cards else None)
+    except (OSError, ValueError, TypeError) as error:
+        print(f"warpmat: {error}", file=sys.stderr)
+        return 2
+    print(found)
+    return 0 if found.matches else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

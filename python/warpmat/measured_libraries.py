@@ -1,0 +1,151 @@
+"""What a library's GEMMs gave on a card: the order of sums of each shape that was measured."""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
+from .gemm import sums_of
+from .measured_operands import BIAS, draw, factors, sample
+from .summation import Summation, add, is_f32, rounded, widened
+
+Shape = Tuple[int, int, int]
+
+
+class Measured(NamedTuple):
+    """One call of one shape. summation: the order that gives all its bits, None if none was found. checksum: CRC-32 of the sampled elements."""
+
+    summation: Optional[Summation]
+    checksum: int
+
+
+class Operation(NamedTuple):
+    """call: "mm", "addmm", ...; a, b, out: formats ("tf32": float32 with allow_tf32); layout: "nn", or "nt" where B's columns are contiguous."""
+
+    call: str
+    a: str
+    b: str
+    out: str
+    layout: str
+
+
+class Library:
+    """A library on a card, as far as it was measured. library() makes one.
+
+    name: "torch 2.11, H200". target: whose instructions they are. versions: what ran. operations: of every call its shapes (m, n, k).
+    """
+
+    def __init__(self, path: Path) -> None:
+        head: Dict[str, str] = {}
+        self.operations: Dict[Operation, Dict[Shape, Measured]] = {}
+        for line in path.read_text().splitlines():
+            if line.startswith("#"):
+                word, _, text = line[1:].partition(":")
+                head[word.strip()] = text.strip()
+            elif line:
+                self._add(line)
+        self.name, self.target, self.versions = head["name"], head["target"], head["versions"]
+
+    def _add(self, line: str) -> None:
+        operation, order, shapes = line.split("|")
+        of_shapes = self.operations.setdefault(Operation(*operation.split()), {})
+        for shape in shapes.split():
+            size, checksum = shape.split(":")
+            m, n, k = (int(number) for number in size.split("x"))
+            of_shapes[m, n, k] = Measured(_summation(order.split()), int(checksum, 16))
+
+    def __repr__(self) -> str:
+        return f"<Library {self.name}: {sum(len(shapes) for shapes in self.operations.values())} measured products>"
+
+    def summation(self, operation: Operation, shape: Shape) -> Summation:
+        """The order of sums. Raises LookupError for what was not measured, or was measured and not reproduced."""
+        if operation not in self.operations:
+            known = ", ".join(" ".join(each) for each in self.operations)
+            raise LookupError(f"{self.name} was not measured for {' '.join(operation)}: there are {known}")
+        measured = self.operations[operation].get(shape)
+        sizes = "x".join(str(size) for size in shape)
+        if measured is None:
+            raise LookupError(
+                f"{self.name} was not measured for {' '.join(operation)} of {sizes}, and shapes are chosen one by one: nothing follows from others"
+            )
+        if measured.summation is None:
+            raise LookupError(f"{self.name} has an order of sums that is not known for {' '.join(operation)} of {sizes}")
+        return measured.summation
+
+    def matmul(
+        self, a: ArrayLike, b: ArrayLike, bias: Optional[ArrayLike] = None, *, out: Optional[str] = None, call: Optional[str] = None, tf32: bool = False
+    ) -> Union[Array, Bits]:
+        """What the library's product of `a` (m, k) and `b` (k, n) gives, bit for bit, for shapes that were measured.
+
+        The memory order of `b` decides which call it is, as it does in the library: rows contiguous ("nn") or columns ("nt", a transposed weight).
+        bias: (n,), of addmm. out: the format of the result; default that of `a`, of 8-bit floats bf16, of integers s32. call: default "mm",
+        "addmm" with a bias, "scaled_mm_fast" of 8-bit floats (with scales of 1), "int_mm" of s8. tf32: torch's allow_tf32.
+
+        Raises LookupError for everything that was not measured: a library chooses by shape.
+        """
+        x, y = to_numpy(a), to_numpy(b)
+        of_a, of_b = (("tf32" if tf32 else "f32",) * 2) if is_f32(x) and is_f32(y) else (format_of(x, "a"), format_of(y, "b"))
+        wanted = out or ("s32" if of_a == "s8" else "bf16" if of_a in ("e4m3", "e5m2") else "f32" if of_a == "tf32" else of_a)
+        default = "int_mm" if of_a == "s8" else "scaled_mm_fast" if of_a in ("e4m3", "e5m2") else "mm" if bias is None else "addmm"
+        operation = Operation(call or default, of_a, of_b, wanted, _layout_of(y))
+        (m, k), n = np.shape(x), np.shape(y)[-1]
+        return _stored(sums_of(x, y, self.summation(operation, (m, n, k)), self.target), bias, wanted)
+
+    def verify(self, operation: Operation, shape: Shape) -> bool:
+        """Whether the order in the table gives the bits that the card gave for drawn operands: up to 64 rows and columns, by their checksum.
+        Raises LookupError like summation()."""
+        summation = self.summation(operation, shape)
+        a, b = factors(operation.a, operation.b, operation.layout, shape)
+        bias = _array(draw(operation.a, BIAS, sample(shape[1])), operation.a) if operation.call == "addmm" else None
+        stored = _stored(sums_of(_array(a, operation.a), _array(b, operation.b), summation, self.target), bias, operation.out)
+        return zlib.crc32(codes_of(stored, operation.out).tobytes()) == self.operations[operation][shape].checksum
+
+
+def _stored(sums: Array, bias: Optional[ArrayLike], format: str) -> Union[Array, Bits]:
+    """The epilogue: a bias in f32, and one rounding."""
+    if bias is not None:
+        sums = add(sums, np.broadcast_to(widened(to_numpy(bias)), sums.shape).copy())
+    return rounded(sums, format)
+
+
+def _array(codes: Array, format: str) -> Union[Array, Bits]:
+    return array_of(codes, "f32" if format == "tf32" else format)
+
+
+def _layout_of(b: Union[Array, Bits]) -> str:
+    codes = b.codes if isinstance(b, Bits) else b
+    return "nn" if codes.flags.c_contiguous else "nt"
+
+
+def _summation(words: List[str]) -> Optional[Summation]:
+    """From words such as `wgmma.f16 split_k=3 tile_k=64`."""
+    if words == ["unknown"]:
+        return None
+    values: Dict[str, Any] = {}
+    for word in words[1:]:
+        name, _, value = word.partition("=")
+        values[name] = int(value) if value.isdigit() else value or True
+    return Summation(words[0], **values)
+
+
+_FOLDER = Path(__file__).parent / "measured"
+
+
+def libraries() -> List[str]:
+    """The names that library() knows."""
+    return [Library(path).name for path in sorted(_FOLDER.glob("*.txt"))]
+
+
+@lru_cache(maxsize=None)
+def library(name: str) -> Library:
+    """What was measured of a library on a card: library("torch 2.11, H200"). Raises LookupError with the names that there are."""
+    for path in sorted(_FOLDER.glob("*.txt")):
+        found = Library(path)
+        if found.name == name:
+            return found
+    raise LookupError(f"no library '{name}' was measured: there are {', '.join(repr(each) for each in libraries())}")
