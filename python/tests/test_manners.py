@@ -200,10 +200,12 @@ except ImportError:
     except ImportError:
         sys.exit(77)
 import warpmat
+warpmat.mma
 number = interpreters.create()
 code = "import sys; sys.path[:] = " + repr(sys.path) + '''
 try:
     import warpmat
+    warpmat.mma
 except ImportError as e:
     print("refused:", e, flush=True)
 else:

@@ -24,7 +24,16 @@ from typing import TYPE_CHECKING, Any, Iterator
 import pytest
 
 if TYPE_CHECKING:
-    from ._pytest_launches import OnWarpmat
+    from ._pytest_launches import OnWarpmat as OnWarpmat
+
+
+def __getattr__(name: str) -> Any:
+    """OnWarpmat, for annotations of tests. It needs the compiled module, which tests of Triton's kernels do not."""
+    if name == "OnWarpmat":
+        from . import _pytest_launches
+
+        return _pytest_launches.OnWarpmat
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _marker(request: pytest.FixtureRequest) -> Any:

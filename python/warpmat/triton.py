@@ -373,7 +373,7 @@ def _driver_class() -> Any:
 
     utils = functools.lru_cache(maxsize=None)(Utils)
 
-    class Launcher(nvidia.CudaLauncher):  # type: ignore[misc, name-defined]
+    class Launcher(nvidia.CudaLauncher):  # type: ignore[misc]
         def __init__(self, src: Any, metadata: Any) -> None:
             with _lock, linked():
                 super().__init__(src, metadata)
@@ -424,7 +424,7 @@ def _driver_class() -> Any:
         def nbytes(self) -> int:
             return self.size
 
-    class Driver(nvidia.CudaDriver):  # type: ignore[misc, name-defined]
+    class Driver(nvidia.CudaDriver):  # type: ignore[misc]
         """Triton's driver for warpmat. GPUDriver's own start asks torch for a GPU."""
 
         def __init__(self, number: int) -> None:

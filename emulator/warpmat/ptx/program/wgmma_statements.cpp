@@ -128,9 +128,9 @@ bool is_of_products(const DraftOperation& operation) {
 
 }  // namespace
 
-/// ptxas waits for products before an operation that reads their accumulators too early, as Triton lets its kernels do (an H200's answers). So
-/// does a wait that is added here, once for all that a block reads up to its next operation on products. It waits only where the products
-/// are pending.
+/// ptxas waits for products before an operation that reads their accumulators too early, as Triton lets its kernels do (an H200's answers).
+/// So does a wait that is added here, once for all that a block reads up to its next operation on products. It waits only where the
+/// products are pending.
 void FunctionResolver::wait_for_read_accumulators() {
   if (std::ranges::none_of(function_.operations, [](const auto& each) { return each.operation.semantics == Semantics::wgmma; })) return;
   const std::vector<Block> blocks = find_blocks(function_);
