@@ -1,8 +1,8 @@
 """Triton's kernels on a CPU with the bits of a card: use("h100"), then launches on CPU tensors and NumPy arrays.
 
->>> import warpmat.triton
->>> warpmat.triton.use("h100")
->>> add[(8,)](x, y, out, n, BLOCK=128)           # x, y, out: torch's CPU tensors or NumPy arrays
+    import warpmat.triton
+    warpmat.triton.use("h100")
+    add[(8,)](x, y, out, n, BLOCK=128)           # x, y, out: torch's CPU tensors or NumPy arrays
 
 Triton's own compiler and launcher run. Below them is warpmat's driver, libcuda.so.1, which takes the PTX that Triton has made. The memory of the
 arguments is known to it for the time of a launch alone, by the names of the kernel's parameters. What a kernel does wrong is a KernelError with the
