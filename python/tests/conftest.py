@@ -27,6 +27,10 @@ def is_installed() -> bool:
 pytest_plugins = ["pytester"] if is_installed() else ["pytester", "warpmat.pytest_plugin"]
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: what takes longer than the suite may; CTest's label slow has it")
+
+
 def run_plugin(pytester):
     """Runs pytest with the package's plugin on the files of `pytester`."""
     return pytester.runpytest_inprocess("-p", "no:cacheprovider", *(["-p", "warpmat.pytest_plugin"] if "warpmat.pytest_plugin" in pytest_plugins else []))

@@ -44,7 +44,7 @@ TEST_CASE("a launch without an end ends after --seconds, and says where it was",
 TEST_CASE("what ends a command at once leaves no folder", "[tools]") {
   const TemporaryDirectory directory;
   write_text(directory.path("nvcc"), "#!/bin/sh\nsleep 100\n");
-  write_text(directory.path("k.cu"), "");
+  write_text(directory.path("k.cu"), "__global__ void k() {}\n");
   std::filesystem::permissions(directory.path("nvcc"), std::filesystem::perms::owner_all);
   std::filesystem::create_directory(directory.path("tmp"));
   const std::string line = fmt::format("cd {}; export CUDACXX=$PWD/nvcc TMPDIR=$PWD/tmp; ", directory.path(""));
