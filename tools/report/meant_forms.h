@@ -30,8 +30,8 @@ MeantForms forms_meant(std::string_view spelling);
 void refuse_machine_name(std::string_view spelling);
 
 /// The opcode that a spelling means where one is asked for. Of forms that differ in their accumulators alone, the one with the widest is
-/// meant, which `note` says. A spelling without a form comes back as it is. Throws std::invalid_argument that lists forms, where several are
-/// left.
+/// meant, which `note` says. A spelling without a form comes back as it is. Throws std::invalid_argument that lists forms, where several
+/// are left.
 std::string opcode_meant(const std::string& spelling, std::string& note);
 
 /// The same with the note on standard error.
