@@ -253,7 +253,7 @@ void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meeti
   }
   product.elements = elements;
   product.exceptions = exceptions + (is_exception ? 1 : 0);
-  const auto note_depth = [&](std::uint64_t bit_a, std::uint64_t bit_b) {
+  const auto note_depth = [&, &a = a, &b = b](std::uint64_t bit_a, std::uint64_t bit_b) {
     if (bit_a < a.address * 8 || bit_a >= a.end * 8 || bit_b < b.address * 8 || bit_b >= b.end * 8) return;
     const std::uint64_t of_first = a.place(bit_a)[1] * (all.sparse ? 2 : 1), of_second = b.place(bit_b)[0];
     if (of_first == of_second) product.k = std::max(product.k, of_second + 1);

@@ -63,12 +63,12 @@ void BulkStoreCheck::keep_written(const Store& store, const BulkEvent& copy) {
 void BulkStoreCheck::copies_complete(const Event& event) {
   const code::Operation& operation = operation_of(event);
   if (written_.empty() || operation.semantics != Semantics::bulk_wait) return;
-  const auto [pending, reads_only] = setup_.program.of<code::BulkWait>(operation);
-  if (reads_only) return;
+  const code::BulkWait wait = setup_.program.of<code::BulkWait>(operation);
+  if (wait.reads_only) return;
   const machine::WarpState& warp = warp_of(event);
   std::erase_if(written_, [&](const Written& each) {
     return each.store.state == &warp && (event.lanes() >> each.store.lane & 1) != 0 &&
-           std::uint64_t{each.store.group} + pending < warp.bulk_groups(each.store.lane);
+           std::uint64_t{each.store.group} + wait.pending < warp.bulk_groups(each.store.lane);
   });
   if (written_.empty()) want(EventKinds::copies);
 }
