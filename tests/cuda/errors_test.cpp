@@ -222,6 +222,8 @@ TEST_CASE("wrong settings are refused", "[cuda]") {
        "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, uses, copies, races, lanes, fences, global, memcheck, "
        "racecheck, "
        "initcheck and synccheck, all and none"},
+      {"WARPMAT_CUDA_TIMING=late", "WARPMAT_CUDA_TIMING=late: latest or card is needed"},
+      {"WARPMAT_CUDA_SUPPRESSIONS=none.supp", "WARPMAT_CUDA_SUPPRESSIONS=none.supp: cannot read the suppressions 'none.supp'"},
   };
   for (const auto& each : cases) {
     const Outcome outcome = run_program(cuda_program_path(), {"works"}, {"LD_LIBRARY_PATH=" + cuda_libraries_path(), each.variable});

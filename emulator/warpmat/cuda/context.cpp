@@ -85,10 +85,11 @@ const Target* target_of(const char* name) {
   return found;
 }
 
-/// Where there is no caller to tell: the process ends with the sentence.
-Settings first_settings() {
+/// What `read` returns. There is no caller yet to tell what is wrong: the process ends with the sentence.
+template <typename Read>
+auto read_or_exit(Read read) {
   try {
-    return read_settings();
+    return read();
   } catch (const std::invalid_argument& e) {
     say(e.what());
     std::_Exit(1);
@@ -103,7 +104,6 @@ Settings read_settings() {
           .schedule = number<std::uint64_t>("WARPMAT_CUDA_SCHEDULE", 0, ~std::uint64_t{0}),
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
           .timing = timing_of("WARPMAT_CUDA_TIMING"),
-          .suppressions = std::string(variable("WARPMAT_CUDA_SUPPRESSIONS")),
           .print_suppressions = number("WARPMAT_CUDA_PRINT_SUPPRESSIONS", 0, 1) == 1,
           .undefined = undefined_of("WARPMAT_CUDA_UNDEFINED"),
           .assembler = assembler_of("WARPMAT_CUDA_ASSEMBLER"),
@@ -119,8 +119,8 @@ Settings read_settings() {
 }
 
 Context::Context()
-    : settings(first_settings()),
-      suppressions(suppressions_of("WARPMAT_CUDA_SUPPRESSIONS")),
+    : settings(read_or_exit(read_settings)),
+      suppressions(read_or_exit([] { return suppressions_of("WARPMAT_CUDA_SUPPRESSIONS"); })),
       device(device_of(*settings.target, settings.processors)),
       space(device.global_bytes, settings.checks.uninitialised && settings.checks.global) {
   use_thread_pool();

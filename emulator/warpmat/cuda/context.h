@@ -31,7 +31,6 @@ struct Settings {
   std::uint64_t schedule = 0;                     ///< WARPMAT_CUDA_SCHEDULE
   Checks checks;                                  ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
   Timing timing = Timing::latest;                 ///< WARPMAT_CUDA_TIMING: latest or card
-  std::string suppressions;                       ///< WARPMAT_CUDA_SUPPRESSIONS: a file of reports that are not wanted; empty: none
   bool print_suppressions = false;                ///< WARPMAT_CUDA_PRINT_SUPPRESSIONS, 1: behind each report the line that suppresses it
   Undefined undefined = Undefined::trap;          ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
   Assembler assembler = Assembler::machine_code;  ///< WARPMAT_CUDA_ASSEMBLER: rule, code or ptxas
@@ -82,7 +81,7 @@ class Context {
   void show_fault() { shown_ = has_fault(); }
 
   Settings settings;
-  Suppressions suppressions;
+  Suppressions suppressions;  ///< WARPMAT_CUDA_SUPPRESSIONS: a file of reports that are not wanted, as it was at the start
   Device device;
   AddressSpace space;
 
