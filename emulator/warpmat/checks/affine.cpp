@@ -212,18 +212,18 @@ std::vector<AffineProduct> in_parts(std::span<const Meeting* const> meetings, co
 }
 
 /// A dimension of a matrix: rows may be padded, but their number is `exact`.
-struct Room {
+struct Extent {
   std::uint64_t size;
   bool exact;
 };
 
-Room room_of(const AffineMatrix& matrix, int dimension) {
+Extent extent_of(const AffineMatrix& matrix, int dimension) {
   return {shape_of(matrix)[static_cast<std::size_t>(dimension)], matrix.transposed == (dimension == 1)};
 }
 
-/// A dimension of which the meetings have `least`, unless the matrices have room for more: a kernel leaves a part out. Where rows may be
+/// A dimension of which the meetings have `least`, unless the matrices are larger: then a kernel leaves a part out. Where rows may be
 /// padded on both sides, only that of a kernel which `errs` anyway is no padding. The kernel may have been told the size.
-std::uint64_t size_with(std::uint64_t least, Room one, Room other, bool errs, const AffineHints& hints) {
+std::uint64_t size_with(std::uint64_t least, Extent one, Extent other, bool errs, const AffineHints& hints) {
   if (std::ranges::find(hints.numbers, least) != hints.numbers.end()) return least;
   if (!one.exact) std::swap(one, other);
   const bool fits = one.exact && !other.exact ? other.size >= one.size : other.size == one.size;
@@ -261,13 +261,13 @@ void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meeti
   for (const auto& [bit_a, bit_b] : all.along_k) note_depth(bit_a, bit_b);
   if (product.k == 0)
     for (const Meeting* const meeting : sorted) note_depth(meeting->bits[of_a], meeting->bits[of_b]);
-  Room depth = room_of(a, 1);
+  Extent depth = extent_of(a, 1);
   if (all.sparse) depth.size *= 2;
   errs |= product.exceptions != 0;
-  product.m = size_with(product.m, room_of(a, 0), room_of(c, 0), errs, hints);
-  product.n = size_with(product.n, room_of(b, 1), room_of(c, 1), errs, hints);
-  product.k = size_with(product.k, depth, room_of(b, 0), errs, hints);
-  product.padded_k = size_with(product.k, depth, room_of(b, 0), true, hints);
+  product.m = size_with(product.m, extent_of(a, 0), extent_of(c, 0), errs, hints);
+  product.n = size_with(product.n, extent_of(b, 1), extent_of(c, 1), errs, hints);
+  product.k = size_with(product.k, depth, extent_of(b, 0), errs, hints);
+  product.padded_k = size_with(product.k, depth, extent_of(b, 0), true, hints);
 }
 
 /// The same product with rows of C contiguous: C^T = A * B is C = B^T * A^T.

@@ -32,7 +32,7 @@ struct AffineProduct {
   bool sizes_match = false;  ///< the matrices fill their buffers, and are those of a product
   double agreement = 0;      ///< of the meetings' rows, columns and k, 0 to 1
   std::uint64_t m = 0, n = 0, k = 0;
-  std::uint64_t padded_k = 0;                ///< the k for which both factors have room
+  std::uint64_t padded_k = 0;                ///< the k up to which both factors extend, padding included
   std::size_t elements = 0, exceptions = 0;  ///< of C that were looked at, and those with a product that does not belong there
 };
 

@@ -62,17 +62,6 @@ void MeetingRecorder::note_ends(const OriginProduct& product, int group) {
   if (first) found_.along_k.insert({*first, *last});
 }
 
-std::uint32_t MeetingRecorder::add(Sum sum) {
-  if (free_.empty()) {
-    sums_.push_back(std::move(sum));
-    return static_cast<std::uint32_t>(sums_.size() - 1);
-  }
-  const std::uint32_t number = free_.back();
-  free_.pop_back();
-  sums_[number] = std::move(sum);
-  return number;
-}
-
 std::optional<std::uint32_t> MeetingRecorder::multiplies(const OriginProduct& product) {
   const std::optional<std::uint32_t> before = product.previous();
   ++found_.products;
@@ -106,19 +95,12 @@ std::optional<std::uint32_t> MeetingRecorder::multiplies(const OriginProduct& pr
     keep(at, any_step());
   }
   ++sum.products;
-  return add(std::move(sum));
+  return sums_.add(std::move(sum));
 }
 
 /// Frees the sums that no byte has.
 void MeetingRecorder::collect() {
-  if (!free_.empty() || sums_.size() < collect_at_) return;
-  const std::vector<bool> used = products_in_use(sums_.size());
-  for (std::uint32_t i = 0; i < used.size(); ++i)
-    if (!used[i]) {
-      sums_[i] = {};
-      free_.push_back(i);
-    }
-  if (free_.size() < sums_.size() / 2) collect_at_ = sums_.size() * 2;
+  if (sums_.is_full()) sums_.free_unused(products_in_use(sums_.size()));
 }
 
 void MeetingRecorder::store(const Origin& origin, std::uint64_t bit) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/checks/numbered.h>
 #include <warpmat/checks/origins.h>
 
 namespace warpmat::checks {
@@ -68,13 +69,10 @@ class MeetingRecorder : public Origins {
   std::uint64_t random() { return random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL; }  // Knuth's MMIX
   void note(const OriginProduct& product, MatrixNumber number);
   void note_ends(const OriginProduct& product, int group);
-  std::uint32_t add(Sum sum);
   void store(const Origin& origin, std::uint64_t bit);
 
   Meetings found_;
-  std::vector<Sum> sums_;
-  std::vector<std::uint32_t> free_;
-  std::size_t collect_at_ = std::size_t{1} << 13;  ///< sums
+  Numbered<Sum> sums_;
   std::size_t most_, elements_ = 0;
   std::uint64_t left_out_ = 0;  ///< elements with one of these bits in their hash are left out
   std::uint64_t random_ = 1;

@@ -45,24 +45,12 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   accumulate(product, a, b, sum);
   note_companions(product, a, b);
   if (setup().why) record(product, a, b, sum);
-  return add_sum(std::move(sum));
-}
-
-/// The number of a sum, which may be that of one which nothing has any more.
-std::uint32_t Pairing::add_sum(Sum sum) {
-  if (free_.empty()) {
-    sums_.push_back(std::move(sum));
-    return static_cast<std::uint32_t>(sums_.size() - 1);
-  }
-  const std::uint32_t number = free_.back();
-  free_.pop_back();
-  sums_[number] = std::move(sum);
-  return number;
+  return sums_.add(std::move(sum));
 }
 
 /// Frees the sums which no byte has, nor another sum that one has. The way of an element needs all of them.
 void Pairing::collect() {
-  if (setup().why || !free_.empty() || sums_.size() < collect_at_) return;
+  if (setup().why || !sums_.is_full()) return;
   std::vector<bool> used = products_in_use(sums_.size());
   looks_.clear();
   std::vector<std::uint32_t> reached;
@@ -80,12 +68,7 @@ void Pairing::collect() {
     if (sum.lacking) reach_origin(sum.lacking->origin);
   }
   std::erase_if(added_, [&](const auto& sum) { return !used[sum.first.first] || !used[sum.first.second] || !used[sum.second]; });
-  for (std::uint32_t i = 0; i < used.size(); ++i)
-    if (!used[i]) {
-      sums_[i] = {};
-      free_.push_back(i);
-    }
-  if (free_.size() < sums_.size() / 2) collect_at_ = sums_.size() * 2;
+  sums_.free_unused(used);
 }
 
 /// Traps for an operand whose lines or k are not those of a matrix: elements of one line have several, or some are nothing of the matrix.

@@ -11,6 +11,7 @@
 #include <warpmat/checks/depth_sets.h>
 #include <warpmat/checks/gemm.h>
 #include <warpmat/checks/notes.h>
+#include <warpmat/checks/numbered.h>
 #include <warpmat/checks/origins.h>
 
 namespace warpmat::checks {
@@ -99,7 +100,6 @@ class Pairing : public Origins {
 
   // What operands hold: pairing_operands.cpp
   std::optional<std::pair<int, int>> place_of(const GemmMatrix& matrix, const Origin& origin) const;
-  std::uint32_t add_sum(Sum sum);
   Look& look_of(const OperandOrigins& origins, char letter, int depth, int group);
   void count_elements(Look& look) const;
   bool choose_matrices(Look& a, Look& b) const;
@@ -164,9 +164,7 @@ class Pairing : public Origins {
   const Gemm* gemm_;          ///< that of the product or element which is looked at
   std::size_t recorded_ = 0;  ///< bytes of all steps
   std::vector<Look> looks_;   ///< by slot
-  std::vector<Sum> sums_;
-  std::vector<std::uint32_t> free_;                                         ///< numbers of sums that nothing has any more
-  std::size_t collect_at_ = std::size_t{1} << 13;                           ///< sums
+  Numbered<Sum> sums_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> added_;  ///< sums of two accumulators
   std::map<std::array<std::uint64_t, 4>, std::uint32_t> uses_;  ///< Companion::Use by companion, statement, and ways of entry and element
   DepthSets sets_;

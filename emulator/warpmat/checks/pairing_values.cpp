@@ -74,7 +74,7 @@ std::optional<Origin> Pairing::added(const Origin& a, const Origin& b, const Com
                       {warp.note("this product formed one", one.statement), warp.note("this product formed the other", other.statement)}},
                      Trap::Kind::mispaired);
     }
-    found->second = add_sum(std::move(sum));
+    found->second = sums_.add(std::move(sum));
   }
   return Origin::of_sum(found->second, a.row(), a.column());
 }
