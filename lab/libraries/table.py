@@ -14,9 +14,8 @@ import numpy as np
 
 import warpmat
 from warpmat.gemm import sums_of
-from warpmat.measured_libraries import Operation, _array, _stored
-from warpmat.measured_operands import BIAS, draw, factors, sample
-from warpmat.summation import Summation
+from warpmat.measured_libraries import Operation, array_in, operands
+from warpmat.summation import Summation, stored
 
 
 def sibling(operation):
@@ -25,22 +24,13 @@ def sibling(operation):
     return operation._replace(call=call, out="f32") if operation.out in ("f16", "bf16") else None
 
 
-def stored_by(operation, shape, order, target):
-    a, b = (_array(codes, format) for codes, format in zip(factors(operation.a, operation.b, operation.layout, shape), (operation.a, operation.b)))
-    return _stored(sums_of(a, b, order, target), bias_of(operation, shape), operation.out)
-
-
-def bias_of(operation, shape):
-    return _array(draw(operation.a, BIAS, sample(shape[1])), operation.a) if operation.call == "addmm" else None
-
-
 def order_of(operation, shape, result, likely, target):
     codes = result.view(f"u{result.itemsize}")
-    held = _array(codes.view(np.int32) if operation.out == "s32" else codes, operation.out)
-    if likely is not None and warpmat.testing.difference(stored_by(operation, shape, likely, target), held) == "":
+    held = array_in(operation.out, codes.view(np.int32) if operation.out == "s32" else codes)
+    a, b, bias = operands(operation, shape)
+    if likely is not None and warpmat.testing.difference(stored(sums_of(a, b, likely, target), bias, operation.out), held) == "":
         return likely
-    a, b = (_array(codes, format) for codes, format in zip(factors(operation.a, operation.b, operation.layout, shape), (operation.a, operation.b)))
-    matches = warpmat.identify(held, a, b, bias=bias_of(operation, shape), cards=[target]).matches
+    matches = warpmat.identify(held, a, b, bias=bias, cards=[target]).matches
     return matches[0].summation if matches else None
 
 

@@ -11,7 +11,7 @@ from .known_bits import targets
 from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
 from .gemm import Made, parts_in, sums_of
 from .matrices import product
-from .summation import Summation, add, is_f32, rounded, widened
+from .summation import Summation, is_f32, stored, widened
 
 
 class Refutation(NamedTuple):
@@ -155,14 +155,12 @@ class _Question:
 
     def differences(self, sums: Array, where: Tuple[Array, Array]) -> Tuple[Array, Array]:
         """Where `sums` as stored have other bits than the result, and their bits. Any NaN is any other: libraries store several."""
-        if self.bias is not None:
-            sums = add(sums, np.broadcast_to(self.bias[where[1]].astype(sums.dtype), sums.shape).copy())
-        stored = rounded(sums, self.store)
+        found = stored(sums, None if self.bias is None else self.bias[where[1]], self.store)
         held = self.result[np.ix_(*where)]
-        codes = codes_of(stored, self.store).view(held.dtype)
+        codes = codes_of(found, self.store).view(held.dtype)
         differ = codes != held
         if self.store != "s32":
-            differ &= ~(np.isnan(_numbers(stored)) & np.isnan(_numbers(array_of(held, self.store))))
+            differ &= ~(np.isnan(_numbers(found)) & np.isnan(_numbers(array_of(held, self.store))))
         return differ, codes
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
 from .gemm import sums_of
 from .measured_operands import BIAS, draw, factors, sample
-from .summation import Summation, add, is_f32, rounded, widened
+from .summation import Summation, is_f32, stored, widened
 
 Shape = Tuple[int, int, int]
 
@@ -94,26 +94,26 @@ class Library:
         default = "int_mm" if of_a == "s8" else "scaled_mm_fast" if of_a in ("e4m3", "e5m2") else "mm" if bias is None else "addmm"
         operation = Operation(call or default, of_a, of_b, wanted, _layout_of(y))
         (m, k), n = np.shape(x), np.shape(y)[-1]
-        return _stored(sums_of(x, y, self.summation(operation, (m, n, k)), self.target), bias, wanted)
+        return stored(sums_of(x, y, self.summation(operation, (m, n, k)), self.target), None if bias is None else widened(to_numpy(bias)), wanted)
 
     def verify(self, operation: Operation, shape: Shape) -> bool:
         """Whether the order in the table gives the bits that the card gave for drawn operands: up to 64 rows and columns, by their checksum.
         Raises LookupError like summation()."""
         summation = self.summation(operation, shape)
-        a, b = factors(operation.a, operation.b, operation.layout, shape)
-        bias = _array(draw(operation.a, BIAS, sample(shape[1])), operation.a) if operation.call == "addmm" else None
-        stored = _stored(sums_of(_array(a, operation.a), _array(b, operation.b), summation, self.target), bias, operation.out)
-        return zlib.crc32(codes_of(stored, operation.out).tobytes()) == self.operations[operation][shape].checksum
+        a, b, bias = operands(operation, shape)
+        found = stored(sums_of(a, b, summation, self.target), bias, operation.out)
+        return zlib.crc32(codes_of(found, operation.out).tobytes()) == self.operations[operation][shape].checksum
 
 
-def _stored(sums: Array, bias: Optional[ArrayLike], format: str) -> Union[Array, Bits]:
-    """The epilogue: a bias in f32, and one rounding."""
-    if bias is not None:
-        sums = add(sums, np.broadcast_to(widened(to_numpy(bias)), sums.shape).copy())
-    return rounded(sums, format)
+def operands(operation: Operation, shape: Shape) -> Tuple[Union[Array, Bits], Union[Array, Bits], Optional[Array]]:
+    """The sampled rows of A and columns of B that an operation was measured with, and the bias, f32, of addmm."""
+    a, b = factors(operation.a, operation.b, operation.layout, shape)
+    bias = widened(array_in(operation.a, draw(operation.a, BIAS, sample(shape[1])))) if operation.call == "addmm" else None
+    return array_in(operation.a, a), array_in(operation.b, b), bias
 
 
-def _array(codes: Array, format: str) -> Union[Array, Bits]:
+def array_in(format: str, codes: Array) -> Union[Array, Bits]:
+    """Bit patterns as an array of an operation's format; "tf32" is float32 that the library rounds."""
     return array_of(codes, "f32" if format == "tf32" else format)
 
 

@@ -102,6 +102,13 @@ def rounded(sums: Array, format: str) -> Union[Array, Bits]:
     return array_of(encode(sums, format).codes, format)
 
 
+def stored(sums: Array, bias: Optional[Array], format: str) -> Union[Array, Bits]:
+    """What an epilogue makes of sums: `bias`, f32 numbers for the columns, is added, and the result is rounded once."""
+    if bias is not None:
+        sums = add(sums, np.broadcast_to(bias.astype(sums.dtype), sums.shape))
+    return rounded(sums, format)
+
+
 def widened(stored: Union[Array, Bits]) -> Array:
     """Stored numbers as f32."""
     numbers = stored.values() if isinstance(stored, Bits) else stored
