@@ -102,10 +102,10 @@ TEST_CASE("elements that do not belong to the product are counted", "[guess]") {
   CHECK(contains(k_twice.text, "except 128 of 128"));
 }
 
-TEST_CASE("a kernel without a product has none, and why", "[guess]") {
+TEST_CASE("a kernel that only stores numbers has neither a product nor a pattern", "[guess]") {
   const Guess without = guess_of({.multiply = ""});
   CHECK(without.product.empty());
-  CHECK(contains(without.text, "no matrix instruction"));
+  CHECK(contains(without.text, "no pattern"));
 }
 
 }  // namespace warpmat::guess_test

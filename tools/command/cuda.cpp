@@ -344,7 +344,7 @@ bool errs(const ProcessEnd& end) {
 std::string next_step(const CudaOptions& options, const ProcessEnd& end, const Record& record) {
   if (!errs(end) || record.launches.empty() || !record.fault.empty() || !record.refusal.empty() || options.examination.asks()) return "";
   return "no kernel failed, and the program ended with an error of its own. Next:\n"
-         "  --guess      finds out what the kernels multiply, and reports the first wrong product with its lines\n"
+         "  --guess      finds out what the kernels compute, and reports the first element that does not belong there\n"
          "  --check all  looks for races and other kinds of faults, too";
 }
 
@@ -497,7 +497,8 @@ void add_cuda(Command app) {
                      "2=0*1^T:128x192x256: what the kernels compute; the first wrong product of each launch is reported with its lines. "
                      "Numbers are the kernel's pointer parameters, from 0; their names and buffers' do, too. The rest is as of 'launch'");
   command.add_flag("--guess", options->examination.guess,
-                   "Find out what the kernels multiply, and report what does not belong to that product: --gemm without telling it");
+                   "Find out which product the kernels compute, and report what does not belong to it: --gemm without telling it. Of "
+                   "kernels without matrix instructions: elements that depend on others than their neighbours");
   command.add_option("--why", options->examination.why, "2[5,3]: where this element of the product of --gemm or --guess comes from");
   command.add_option("--against", options->examination.against, "With --why: another GPU, and the first product at which its bits part")
       .type_name("TARGET");

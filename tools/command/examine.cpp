@@ -106,6 +106,11 @@ class Examiner {
   bool guess(ReadyLaunch& ready, LaunchOptions& options, const std::string& place) {
     const Guess guess = guess_product(ready, options, examination_.errs);
     fmt::print(stderr, "warpmat: {}: {}\n", place, guess.text);
+    for (const Trap& finding : guess.findings) {
+      Report report = report_of(ready, finding, Report::Level::warning);
+      report.ptx_file.clear();
+      add(report, ptx_of(ready));
+    }
     options.gemm = guess.product;
     return !guess.product.empty() || examination_.banks;
   }

@@ -173,6 +173,7 @@ void run_probe(const LaunchCommandOptions& options, LimitedWork& limited) {
 void guess(ReadyLaunch& ready, LaunchOptions& options) {
   const Guess guess = guess_product(ready, options, false);
   options.gemm = guess.product;
+  for (const Trap& finding : guess.findings) print_reports({}, {report_of(ready, finding, Report::Level::warning)}, ptx_of(ready));
   fmt::print(stderr, "warpmat: {}{}\n", guess.text, guess.product.empty() ? "" : fmt::format("; --gemm '{}'", guess.product));
 }
 
@@ -295,7 +296,8 @@ void add_launch(Command app) {
                      "are needed. ^T: columns are contiguous. "
                      ",sfa=SA,sfb=SB: block scale factors; ,e=E: the metadata of a sparse A");
   command.add_flag("--guess", options->guess,
-                   "Find out what the kernel multiplies, and report what does not belong to that product: --gemm without telling it");
+                   "Find out which product the kernel computes, and report what does not belong to it: --gemm without telling it. Of a "
+                   "kernel without matrix instructions: elements that depend on others than their neighbours");
   command
       .add_option("--gemm-block", options->gemm_blocks,
                   "X, X,Y or X,Y,Z: look only at the products of this block and its cluster, which costs less; may be repeated")

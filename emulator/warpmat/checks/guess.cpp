@@ -13,6 +13,7 @@
 #include <warpmat/checks/affine.h>
 #include <warpmat/checks/checks.h>
 #include <warpmat/checks/meetings.h>
+#include <warpmat/checks/read_pattern.h>
 #include <warpmat/machine/internals.h>
 
 namespace warpmat {
@@ -75,6 +76,7 @@ struct Guesser::State {
     for (const std::uint64_t number : parts)
       if (number > 1 && number <= most_products) hints.parts.push_back(number);
     setup.grid = config.grid;
+    setup.memory = &memory;
   }
 
   std::uint64_t clusters() const {
@@ -140,14 +142,38 @@ struct Guesser::State {
     const std::string nothing = "no product is recognised: ";
     if (program_of(kernel).call_tree.recursive) return nothing + "the kernel's functions call themselves";
     if (program_of(kernel).executes(catalogue::Semantics::tensor_memory)) return nothing + "products of tcgen05.mma are not followed";
-    if (all.products == 0) return nothing + "no matrix instruction was executed; sums of scalar instructions are not followed";
+    if (all.products == 0) return nothing + "no matrix instruction was executed";
     if (all.chained != 0) return nothing + "a factor is the result of another product; --gemm 'S=Q*K^T:...;O=S*V:...' says both";
     if (all.multiplied == 0) return nothing + "the factors are not elements of global memory, or are computed from several";
     if (all.stored.empty()) return nothing + "no sum of products is stored in global memory";
     return nothing + "the addresses of the elements that meet fit no matrices of equal rows";
   }
 
+  /// Whether products of matrix instructions are what it computes.
+  bool multiplies() const {
+    const code::Program& program = program_of(kernel);
+    return program.executes(catalogue::Semantics::matrix) || program.executes(catalogue::Semantics::wgmma) ||
+           program.executes(catalogue::Semantics::tensor_memory);
+  }
+
+  /// Numbers of elements that rows may have.
+  std::vector<std::uint64_t> row_lengths() const {
+    std::set<std::uint64_t> lengths(hints.numbers.begin(), hints.numbers.end());
+    lengths.insert({warp_size / 8, warp_size / 4, warp_size / 2, warp_size});  // of groups that shuffle
+    for (const auto& [threads, blocks] :
+         {std::pair(config.block.x, config.grid.x), std::pair(config.block.y, config.grid.y), std::pair(config.block.z, config.grid.z)})
+      lengths.insert({threads, blocks, std::uint64_t{threads} * blocks});
+    for (const std::uint64_t one : hints.numbers) {
+      lengths.insert({one + 1, one - 1});
+      if (lengths.size() < 12)
+        for (const std::uint64_t other : hints.numbers) lengths.insert(one * other);
+    }
+    std::erase_if(lengths, [](std::uint64_t length) { return length < 2; });
+    return {lengths.begin(), lengths.end()};
+  }
+
   Guess guess(bool errs) const;
+  Guess guess_reads(bool errs) const;
 
   const Kernel kernel;
   const LaunchConfig config;
@@ -158,7 +184,22 @@ struct Guesser::State {
   Setup setup{program_of(kernel), {}, 0, static_cast<std::uint32_t>(program_of(kernel).call_tree.level_bytes), reports};
   std::mutex mutex;
   std::map<std::uint64_t, Meetings> found;  ///< by cluster
+  std::map<std::uint64_t, Reads> reads;     ///< by cluster, where nothing is multiplied
 };
+
+Guess Guesser::State::guess_reads(bool errs) const {
+  const auto name = [&](std::uint64_t address) {
+    const std::string known = name_of(address);
+    return known.find_first_not_of("0123456789") == std::string::npos ? "pointer " + known : known;
+  };
+  const bool all = std::ranges::all_of(reads, [](const auto& one) { return one.second.whole; });
+  const ReadPattern pattern =
+      find_pattern({program_of(kernel), memory, row_lengths(), name, reads, std::int64_t{config.block.x}, step() == 1 && all, errs});
+  if (!pattern.text.empty()) return {{}, pattern.text, pattern.findings};
+  return {{},
+          all ? "no pattern is recognised in what its elements depend on" : "it does too much for its elements to be followed",
+          pattern.findings};
+}
 
 Guess Guesser::State::guess(bool errs) const {
   const Meetings all = joined(found);
@@ -221,6 +262,11 @@ std::unique_ptr<machine::Observer> Guesser::observer(std::uint64_t cluster) {
   State& state = *state_;
   if (program_of(state.kernel).call_tree.recursive) return nullptr;
   if (cluster % state.step() != 0 && cluster + 1 != state.clusters()) return nullptr;
+  if (!state.multiplies())
+    return std::make_unique<ReadRecorder>(state.setup, [&state, cluster](Reads&& found) {
+      const std::lock_guard lock(state.mutex);
+      state.reads.emplace(cluster, std::move(found));
+    });
   const std::size_t followed = static_cast<std::size_t>(std::min(state.clusters(), most_clusters));
   return std::make_unique<MeetingRecorder>(state.setup, std::max<std::size_t>(256, most_elements / followed),
                                            [&state, cluster](Meetings&& found) {
@@ -230,7 +276,7 @@ std::unique_ptr<machine::Observer> Guesser::observer(std::uint64_t cluster) {
 }
 
 Guess Guesser::result(bool errs) const {
-  return state_->guess(errs);
+  return state_->multiplies() || program_of(state_->kernel).call_tree.recursive ? state_->guess(errs) : state_->guess_reads(errs);
 }
 
 }  // namespace warpmat

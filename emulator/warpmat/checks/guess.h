@@ -13,11 +13,13 @@ namespace warpmat {
 /// What a kernel seems to compute.
 struct Guess {
   std::string product;  ///< as LaunchOptions::gemm takes it; empty: none was recognised
-  std::string text;     ///< "looks like C = A*B^T, 128x192x256, except 64 of 24576 elements"; or why no product was recognised
+  std::string text;     ///< "looks like C = A*B^T, 128x192x256, except 64 of 24576 elements"; or why nothing was recognised
+  /// Of a kernel without matrix instructions: elements that it computes otherwise than their neighbours.
+  std::vector<Trap> findings{};
 };
 
 /// Finds what a kernel computes by a launch of it: which elements of which buffers its matrix instructions multiply, and where statements
-/// store the sums. Values do not matter.
+/// store the sums; of a kernel without such instructions, which elements each stored element depends on. Values do not matter.
 ///
 ///   Guesser guesser(kernel, config, memory, arguments);
 ///   LaunchOptions options;
@@ -36,7 +38,7 @@ class Guesser {
   /// That of a cluster; nullptr for one that is not followed. Several threads may call it at once.
   std::unique_ptr<machine::Observer> observer(std::uint64_t cluster);
   /// After the launch, also after one that a trap ended. `errs`: the results are known to be wrong, so that rows with more elements than
-  /// were multiplied are no padding.
+  /// were multiplied are no padding, and what is merely unusual is a finding.
   Guess result(bool errs = false) const;
 
  private:

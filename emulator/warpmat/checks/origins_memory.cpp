@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include <warpmat/checks/async_copies.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
@@ -131,26 +132,17 @@ void Origins::access(const AccessEvent& event) {
 
 /// cp.async: the bytes come from global memory as soon as it is issued; reading them before they land is a fault.
 void Origins::copy_asynchronously(const AccessEvent& event) {
-  const Operation& operation = operation_of(event.event);
-  const WarpState& warp = warp_of(event.event);
-  const code::Access& access = setup_.program.of<code::Access>(operation);
   BlockOrigins& of = block(event.event);
   ++of.changes;
   const std::uint32_t statement = event.event.statement();
   const std::uint32_t way = ways_.number_of({.load = statement, .store = statement, .warp = event.event.warp()});
-  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const Slot slot = warp.source_slot(operation, 1);
-    const std::uint64_t base = access.narrow_source ? warp.at<std::uint32_t>(slot)[lane] : warp.at<std::uint64_t>(slot)[lane];
-    const std::uint64_t address = base + static_cast<std::uint64_t>(access.source_offset);
-    std::uint32_t size = access.has_source_size ? warp.source_word(operation, 2, lane) : access.bytes;
-    if (access.ignores_source && (*warp.at<LaneMask>(warp.source_slot(operation, 2)) & lane_bit(lane)) != 0) size = 0;
+  for_each_copied(event, setup_.program, [&](int lane, std::uint64_t address, std::uint32_t size, std::uint32_t bytes) {
     const std::size_t offset = offset_from(of.first, event.places[static_cast<std::size_t>(lane)]);
-    for (std::uint32_t b = 0; b < access.bytes && offset + b < of.shared.size(); ++b) {
+    for (std::uint32_t b = 0; b < bytes && offset + b < of.shared.size(); ++b) {
       of.shared[offset + b] = b < size ? in_global(address + b, way) : Origin{};
       of.shared[offset + b].way = way;
     }
-  }
+  });
 }
 
 /// Another block's shared memory: what is written there has no origin that is followed.

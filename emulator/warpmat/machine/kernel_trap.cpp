@@ -12,8 +12,8 @@ namespace warpmat::machine {
 namespace {
 
 std::string describe(const Trap::Site& site, std::optional<std::uint64_t> address, const std::string& reason) {
-  std::string text = fmt::format("kernel '{}', block ({}, {}, {}), warp {}", readable_name(site.kernel), site.block.x, site.block.y,
-                                 site.block.z, site.warp);
+  std::string text = fmt::format("kernel '{}'", readable_name(site.kernel));
+  if (site.warp >= 0) text += fmt::format(", block ({}, {}, {}), warp {}", site.block.x, site.block.y, site.block.z, site.warp);
   if (site.lane >= 0) text += fmt::format(", lane {}", site.lane);
   text += fmt::format(", line {}", site.line);
   if (!site.statement.empty()) text += fmt::format(" ({})", site.statement);

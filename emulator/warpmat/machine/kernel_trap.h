@@ -12,7 +12,7 @@ struct Program;
 
 namespace warpmat::machine {
 
-/// The error of a kernel at `site`, with a message that names it.
+/// The error of a kernel at `site`, with a message that names it. A `site.warp` of -1: of the kernel as a whole, no block or lane.
 Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind = Trap::Kind::misuse);
 
 /// A statement of the program, as errors name it.

@@ -28,6 +28,7 @@ constexpr std::size_t most_calls = 8;        // of functions that are inlined in
 constexpr int gutter = 5;
 
 std::string who_of(const Trap::Site& site) {
+  if (site.warp < 0) return "";
   if (site.kernel.empty()) return site.lane < 0 ? "" : fmt::format("lane {}", site.lane);
   std::string who = fmt::format("block ({},{},{}), warp {}", site.block.x, site.block.y, site.block.z, site.warp);
   if (site.lane >= 0) who += fmt::format(", lane {}", site.lane);
