@@ -135,6 +135,16 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
     return wide ? warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]
                 : warp.at<std::uint32_t>(warp.source_slot(operation, source))[lane];
   };
+  if (access.vector == 1 && access.bytes == 4 && access.register_bits == 32 && access.arithmetic == nullptr && !in_shared) {
+    std::array<std::uint32_t, warp_size> unread;
+    auto* const old = operation.results != 0 ? warp.at<std::uint32_t>(warp.result_slot(operation, 0)) : unread.data();
+    const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
+    const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
+    if (update_global_words(access.atomic, access.type->is_signed_integer(), addresses.host.data(), b, c, mask, old))
+      warp.block().make_progress();
+    if (operation.results > 0 && access.result_used) warp.poll(operation, addresses, access.bytes, mask);
+    return;
+  }
   bool changed = false;
   std::array<std::uint64_t, warp_size> found;  // of a single result
   for (LaneMask left = mask; left != 0; left &= left - 1) {

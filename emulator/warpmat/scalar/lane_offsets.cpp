@@ -279,6 +279,7 @@ HWY_INLINE LanePattern word_offsets_in(const std::uint16_t* map, const LaneAddre
 /// How 32 addresses of type T lie, words apart.
 template <typename T>
 HWY_INLINE LanePattern row_pattern(const T* base) {
+  if (base[1] - base[0] != 0 && base[1] - base[0] != sizeof(std::uint32_t)) return LanePattern::scattered;  // most others, at once
   const hn::CappedTag<T, lane_count> d;
   const auto first = hn::Set(d, *base), step = hn::Set(d, static_cast<T>(sizeof(std::uint32_t) * hn::Lanes(d)));
   auto next = hn::ShiftLeft<2>(hn::Iota(d, 0)), apart = hn::Zero(d), different = hn::Zero(d);
