@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "python/binding/element_table.h"
+#include "tools/report/element_table.h"
 
 namespace warpmat::python {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "python/binding/element_table.h"
+#include "tools/report/element_table.h"
 #include "tools/report/explanation_pair.h"
 
 namespace warpmat::python {

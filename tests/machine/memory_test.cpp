@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -351,6 +352,21 @@ TEST_CASE("a module's variables may lie where another memory had them", "[machin
   const std::uint64_t to = memory.allocate(8, "to");
   launch(kernel, {.grid = {1}, .block = {1}}, memory, {to});
   CHECK(memory.read<std::uint32_t>(to, 2) == std::vector<std::uint32_t>{5, 99});
+}
+
+TEST_CASE("a large buffer keeps its place for the next of its size, which is all zero", "[machine][memory]") {
+  constexpr std::uint64_t bytes = 1 << 20;
+  DeviceMemory memory;
+  const std::uint64_t first = memory.allocate(bytes);
+  const auto of_first = memory.bytes(first, bytes);
+  const void* const place = of_first.data();
+  std::ranges::fill(of_first, std::uint8_t{7});
+  memory.free(first);
+  const std::uint64_t second = memory.allocate(bytes), third = memory.allocate(bytes);
+  CHECK(second != first);
+  CHECK(memory.bytes(second, bytes).data() == place);
+  CHECK(memory.bytes(third, bytes).data() != place);
+  CHECK(std::ranges::all_of(memory.bytes(second, bytes), [](std::uint8_t byte) { return byte == 0; }));
 }
 
 }  // namespace warpmat::memory_test

@@ -203,6 +203,46 @@ TEST_CASE("words of a warp's access are moved where a map has all of their bytes
     for (const int count : seen[static_cast<std::size_t>(pattern)]) CHECK(count > 100);
 }
 
+TEST_CASE("a row of consecutive or equal words is moved as any words are, and nothing else is", "[scalar]") {
+  std::mt19937_64 random(7);
+  std::array<int, 4> seen{};
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (int round = 0; round < 10'000; ++round) {
+      RandomAccess access(random, 4);
+      LaneAddresses& a = access.a;
+      if (a.wide && a.wraps) continue;
+      a.lanes = 0xffffffff;
+      std::vector<std::uint8_t> memory(std::size_t{a.last} + 4);
+      for (std::uint8_t& byte : memory) byte = static_cast<std::uint8_t>(random());
+      std::vector<std::uint16_t> map(memory.size() / 16 + 2, 0xffff);
+      const std::uint32_t missing = access.offset(random() % 32) + static_cast<std::uint32_t>(random() % 40) - 20;
+      if (missing < memory.size()) map[missing / 16] = static_cast<std::uint16_t>(map[missing / 16] & ~(1u << missing % 16));
+      const std::uint16_t* const bits = random() % 2 != 0 ? map.data() : nullptr;
+      alignas(64) Words row;
+      for (std::uint32_t& word : row) word = static_cast<std::uint32_t>(random());
+      alignas(64) Words loaded = row, into = row, unread = row;
+      std::vector<std::uint8_t> stored = memory, to = memory;
+      const LanePattern wanted =
+          bits == nullptr ? expected(access.row.wide, a) : scalar::load_lane_words_in(bits, a, memory.data(), unread.data());
+      const bool loads = wanted == LanePattern::consecutive || wanted == LanePattern::same, stores = wanted == LanePattern::consecutive;
+      if (loads) scalar::load_lane_words(a, memory.data(), loaded.data());
+      if (stores) scalar::store_lane_words(a, stored.data(), row.data());
+      CAPTURE(set, round, missing, static_cast<int>(wanted));
+      const auto add = static_cast<std::uint32_t>(a.add);
+      REQUIRE((a.wide ? scalar::load_row_by_wides(a.base, a.add, a.last, memory.data(), into.data(), bits)
+                      : scalar::load_row_by_words(a.base, add, a.last, memory.data(), into.data(), bits)) == loads);
+      REQUIRE(into == loaded);
+      REQUIRE((a.wide ? scalar::store_row_by_wides(a.base, a.add, a.last, to.data(), row.data(), bits)
+                      : scalar::store_row_by_words(a.base, add, a.last, to.data(), row.data(), bits)) == stores);
+      REQUIRE(to == stored);
+      ++seen[static_cast<std::size_t>(wanted)];
+    }
+  }
+  for (const int count : seen) CHECK(count > 100);
+}
+
 TEST_CASE("the range of a warp's offsets reaches from the least to the largest, and is whole where each lane has its own part",
           "[scalar]") {
   std::mt19937_64 random(3);

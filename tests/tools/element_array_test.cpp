@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -115,6 +116,64 @@ TEST_CASE("every dtype is bit patterns, numbers, or refused for every format", "
       else if (static_cast<int>(8 * size_of(dtype)) >= format.storage_bits)
         CHECK(ElementReader(dtype, find_element_type(format.format), Reading::bits, "0.a").bits(code.bytes, 0) == format.one);
     }
+}
+
+/// The codes of all elements, or the error, by `read`.
+template <typename Read>
+std::string codes_or_error(Read read) {
+  try {
+    const std::vector<std::byte> codes = read();
+    return {reinterpret_cast<const char*>(codes.data()), codes.size()};
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+}
+
+TEST_CASE("an array read at once has the codes of its elements read one by one", "[tools]") {
+  std::mt19937_64 random(58);
+  for (const FormatFacts& format : formats)
+    for (const DType dtype : dtypes)
+      for (const Reading said : {Reading::by_dtype, Reading::values, Reading::bits})
+        for (const int kept : {4, 6, 64}) {  // bits of an element: few formats take all that 64 random ones make
+          if (said == Reading::bits ? is_float(dtype) : said == Reading::by_dtype && expected(dtype, format) == Expected::refused) continue;
+          CAPTURE(format.format, name(dtype), kept);
+          const ElementType type = find_element_type(format.format);
+          const ElementReader reader(dtype, type, said, "0.a");
+          NpyArray array = NpyArray::zeros(dtype, {64});
+          for (std::size_t i = 0; i < 64; ++i) {
+            const std::uint64_t element = low_bits(random(), kept);
+            std::memcpy(array.bytes.data() + i * size_of(dtype), &element, size_of(dtype));
+          }
+          std::vector<std::byte> scratch;
+          const auto at_once = [&] {
+            const auto codes = reader.codes(array.bytes, scratch);
+            return std::vector<std::byte>(codes.begin(), codes.end());
+          };
+          const auto one_by_one = [&] {
+            const std::size_t bytes = static_cast<std::size_t>(format.storage_bits) / 8;
+            std::vector<std::byte> codes(64 * bytes);
+            for (std::size_t i = 0; i < 64; ++i) {
+              const std::uint64_t code = reader.bits(array.bytes, i);
+              std::memcpy(codes.data() + i * bytes, &code, bytes);
+            }
+            return codes;
+          };
+          CHECK(codes_or_error(at_once) == codes_or_error(one_by_one));
+        }
+}
+
+TEST_CASE("a NaN of a file is the format's own, in whatever place of the array", "[tools]") {
+  NpyArray array = NpyArray::zeros(DType::float16, {40});
+  constexpr std::uint16_t nan = 0xfe01, infinite = 0xfc00;
+  std::memcpy(array.bytes.data() + 2 * 37, &nan, 2);
+  std::memcpy(array.bytes.data() + 2 * 5, &infinite, 2);
+  std::vector<std::byte> scratch;
+  const auto codes = ElementReader(DType::float16, ElementType::of(Format::f16), Reading::by_dtype, "x").codes(array.bytes, scratch);
+  std::uint16_t code = 0;
+  std::memcpy(&code, codes.data() + 2 * 37, 2);
+  CHECK(code == 0x7fff);
+  std::memcpy(&code, codes.data() + 2 * 5, 2);
+  CHECK(code == infinite);
 }
 
 TEST_CASE("numbers and codes that a format does not have are refused, not bent", "[tools]") {

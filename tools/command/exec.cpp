@@ -111,13 +111,13 @@ class Chunk {
     input.read(first, matrices_);
     for (std::size_t i = 0; i < count; ++i) {
       const auto one = std::span(matrices_).subspan(i * input.case_bytes(), input.case_bytes());
-      const auto words = words_of(*input.role().operand, i);
+      const Operand& operand = *input.role().operand;
       try {
         if (&input == work_.inputs.sparse_a.get())
-          input.compress(work_.instruction.form(), one, words, words_of(work_.instruction.form().operand(OperandName::e), i),
+          input.compress(work_.instruction.form(), one, words_of(operand, i), words_of(work_.instruction.form().operand(OperandName::e), i),
                          selected_matrix(work_.instruction.form(), work_.options.operands, OperandName::e));
         else
-          input.scatter(one, words, selected_matrix(work_.instruction.form(), work_.options.operands, input.role().operand->name));
+          input.scatter(one, first_word(operand, i), selected_matrix(work_.instruction.form(), work_.options.operands, operand.name));
       } catch (const std::exception& e) {
         throw std::runtime_error(fmt::format("{}: case {}: {}", input.path(), first + i, e.what()));
       }
@@ -128,17 +128,19 @@ class Chunk {
     const FileRole& output = work_.output_role;
     if (const auto reading = matrix_reading(output, work_.options)) {
       const MatrixSize matrix = *matrix_size(output);
-      const std::size_t size = matrix.rows * matrix.columns * size_of(written_dtype(element_type(*output.operand), *reading));
+      const MatrixOutput written(*output.operand, *reading);
+      const std::size_t size = matrix.rows * matrix.columns * size_of(written.dtype());
       matrices_.resize(count * size);
-      for (std::size_t i = 0; i < count; ++i) {
-        const auto words = words_of(*output.operand, i);
-        gather_matrix(*output.operand, *reading, words, std::span(matrices_).subspan(i * size, size));
-      }
+      for (std::size_t i = 0; i < count; ++i) written.gather(first_word(*output.operand, i), std::span(matrices_).subspan(i * size, size));
       return work_.output.write(first * size, matrices_);
     }
     if (output.dtype == DType::uint64) join_registers(of(output.operand->name));
     const std::size_t size = case_bytes(output);
     work_.output.write(first * size, bytes(output).first(count * size));
+  }
+
+  std::uint32_t* first_word(const Operand& operand, std::size_t index) {
+    return of(operand.name)[index * static_cast<std::size_t>(operand.words())].data();
   }
 
   /// The words of an operand's registers in case `index` of the chunk.

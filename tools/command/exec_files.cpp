@@ -6,6 +6,7 @@
 #include <warpmat/matrices.h>
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -142,8 +143,11 @@ void Input::choose() {
     if (as_registers) return;
     size_ = *size;
     const Reading said = argument_.as == As::values ? Reading::values : argument_.as == As::bits ? Reading::bits : Reading::by_dtype;
+    const Operand& operand = *role_.operand;
+    for (int i = 0; i < (chooses_one(operand) ? operand.fragment.matrices() : 1); ++i)
+      tables_.emplace_back(operand.fragment, chooses_one(operand) ? i : -1);
     try {
-      reader_.emplace(header().dtype, element_type(*role_.operand), said, path());
+      reader_.emplace(header().dtype, element_type(operand), said, path());
     } catch (const std::runtime_error& e) {
       throw std::runtime_error(fmt::format("{}: --{}: {}", path(), role_.option, e.what()));
     }
@@ -161,9 +165,11 @@ std::size_t Input::case_bytes() const {
   return elements * size_of(header().dtype);
 }
 
-void Input::scatter(std::span<const std::byte> bytes, RegisterList registers, int selected) const {
-  for (std::size_t i = 0; i < size_.rows * size_.columns; ++i)
-    write_element(role_.operand->fragment, registers, element_at(*role_.operand, i, selected), reader_->bits(bytes, i));
+void Input::scatter(std::span<const std::byte> bytes, std::uint32_t* words, int selected) const {
+  std::vector<std::byte> scratch;
+  const std::span<const std::byte> codes = reader_->codes(bytes, scratch);
+  const ElementTable& table = tables_[chooses_one(*role_.operand) ? static_cast<std::size_t>(selected) : 0];
+  table.scatter(table.whole(reinterpret_cast<const std::uint8_t*>(codes.data()), codes.size() / (size_.rows * size_.columns)), words);
 }
 
 void Input::compress(const Form& form, std::span<const std::byte> bytes, RegisterList a, RegisterList e, int selector) const {
@@ -176,10 +182,20 @@ void Input::compress(const Form& form, std::span<const std::byte> bytes, Registe
   numbers::scatter_one(form.operand(OperandName::e).fragment, selector, Format::u4, sparse.metadata, e);
 }
 
-void gather_matrix(const Operand& operand, Reading reading, ConstRegisterList registers, std::span<std::byte> bytes) {
-  const ElementType type = element_type(operand);
-  for (std::size_t i = 0; i < elements_of(operand); ++i)
-    write_element(bytes, i, read_element(operand.fragment, registers, element_at(operand, i, 0)), type, reading);
+MatrixOutput::MatrixOutput(const Operand& operand, Reading reading)
+    : type_(element_type(operand)), reading_(reading), table_(operand.fragment) {}
+
+void MatrixOutput::gather(const std::uint32_t* words, std::span<std::byte> bytes) const {
+  if (holds_codes(type_, reading_))
+    return table_.gather(words, table_.whole(reinterpret_cast<std::uint8_t*>(bytes.data()), size_of(dtype())));
+  const std::size_t code_bytes = size_of(written_dtype(type_, Reading::bits)), count = bytes.size() / size_of(dtype());
+  std::vector<std::uint8_t> codes(count * code_bytes);
+  table_.gather(words, table_.whole(codes.data(), code_bytes));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t code = 0;
+    std::memcpy(&code, codes.data() + i * code_bytes, code_bytes);
+    write_element(bytes, i, code, type_, reading_);
+  }
 }
 
 }  // namespace warpmat

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/report/element_array.h"
+#include "tools/report/element_table.h"
 #include "tools/report/npy.h"
 
 namespace warpmat {
@@ -85,8 +86,9 @@ class Input {
   /// The bytes of some cases.
   void read(std::size_t first, std::span<std::byte> bytes) { file_.read(first * case_bytes(), bytes); }
 
-  /// Converts the matrix of one case to the operand's registers; for metadata and scale factors to matrix `selected`.
-  void scatter(std::span<const std::byte> bytes, RegisterList registers, int selected) const;
+  /// Converts the matrix of one case to the words of the operand's registers, one behind the other; for metadata and scale factors to
+  /// matrix `selected`. Words of elements that are not written become zero.
+  void scatter(std::span<const std::byte> bytes, std::uint32_t* words, int selected) const;
   /// The same for a dense A: to the registers of a and e.
   void compress(const Form& form, std::span<const std::byte> bytes, RegisterList a, RegisterList e, int selector) const;
 
@@ -99,9 +101,21 @@ class Input {
   MatrixSize size_{};
   NpyReader file_;
   std::optional<ElementReader> reader_;  ///< of a matrix
+  std::vector<ElementTable> tables_;     ///< of a matrix, by `selected`
 };
 
-/// Converts the matrix of one case from an operand's registers to an array of written_dtype.
-void gather_matrix(const Operand& operand, Reading reading, ConstRegisterList registers, std::span<std::byte> bytes);
+/// Converts matrices from an operand's registers to an array of written_dtype.
+class MatrixOutput {
+ public:
+  MatrixOutput(const Operand& operand, Reading reading);
+  DType dtype() const { return written_dtype(type_, reading_); }
+  /// That of one case, whose registers' words lie one behind the other.
+  void gather(const std::uint32_t* words, std::span<std::byte> bytes) const;
+
+ private:
+  ElementType type_;
+  Reading reading_;
+  ElementTable table_;
+};
 
 }  // namespace warpmat

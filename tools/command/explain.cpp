@@ -107,7 +107,7 @@ class Case {
     else if (input.role().option == sparse_a_option)
       input.compress(form_, bytes, words(OperandName::a), words(OperandName::e), selected_matrix(form_, options, OperandName::e));
     else
-      input.scatter(bytes, words(operand->name), selected_matrix(form_, options, operand->name));
+      input.scatter(bytes, words(operand->name)[0], selected_matrix(form_, options, operand->name));
   }
 
   /// Sets registers from an array: 64-bit ones become two words, low half first.

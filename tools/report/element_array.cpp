@@ -116,6 +116,40 @@ std::string range_text(Format format) {
                      to_double(format, largest_finite(format, false)));
 }
 
+/// The format of an array's numbers; of unsigned integers nothing, as they are bit patterns.
+std::optional<Format> format_of(DType dtype) {
+  switch (dtype) {
+    case DType::float16: return Format::f16;
+    case DType::float32: return Format::f32;
+    case DType::float64: return Format::f64;
+    case DType::int8: return Format::s8;
+    case DType::int32: return Format::s32;
+    case DType::uint8: return Format::u8;
+    default: return std::nullopt;
+  }
+}
+
+/// Whether one of the codes is larger than `most`, but for the bits outside of `mask`.
+template <typename Code>
+bool has_larger(std::span<const std::byte> codes, std::uint64_t mask, std::uint64_t most) {
+  Code found = 0;
+  for (std::size_t at = 0; at < codes.size(); at += sizeof(Code)) {
+    Code code;
+    std::memcpy(&code, codes.data() + at, sizeof code);
+    found |= static_cast<Code>((code & static_cast<Code>(mask)) > static_cast<Code>(most));
+  }
+  return found != 0;
+}
+
+bool has_larger(std::span<const std::byte> codes, std::size_t bytes, std::uint64_t mask, std::uint64_t most) {
+  switch (bytes) {
+    case 1: return has_larger<std::uint8_t>(codes, mask, most);
+    case 2: return has_larger<std::uint16_t>(codes, mask, most);
+    case 4: return has_larger<std::uint32_t>(codes, mask, most);
+    default: return has_larger<std::uint64_t>(codes, mask, most);
+  }
+}
+
 double min_integer(const FormatRow& f) {
   return f.is_signed ? -std::ldexp(1, f.bits - 1) : 0;
 }
@@ -161,6 +195,25 @@ ElementReader::ElementReader(DType dtype, const ElementType& type, Reading said,
     throw std::runtime_error(fmt::format("{} could be numbers or bit patterns of {}: write {}:values or {}:bits ({}, and numbers are {})",
                                          name(dtype), name(type), place, place, integers, dtypes_with(Verdict::values, type, " or ")));
   as_bits_ = verdict == Verdict::bits;
+  keeps_codes_ = !as_bits_ && type.format && format_of(dtype) == type.format;
+}
+
+/// Whether all elements of an array are codes, so that none is to be converted or refused.
+bool ElementReader::are_codes(std::span<const std::byte> elements) const {
+  const std::size_t bytes = size_of(dtype_);
+  if (as_bits_ && bytes == size_of(unsigned_of(type_.bits)))
+    return static_cast<int>(8 * bytes) == type_.bits || !has_larger(elements, bytes, ~std::uint64_t{0}, low_bits(~0ull, type_.bits));
+  if (!keeps_codes_) return false;
+  const FormatRow& f = row(*type_.format);
+  return is_integer(f) || !has_larger(elements, bytes, low_bits(~0ull, f.bits - 1), infinity(f.format, false));  // a NaN is larger
+}
+
+std::span<const std::byte> ElementReader::codes(std::span<const std::byte> elements, std::vector<std::byte>& scratch) const {
+  if (are_codes(elements)) return elements;
+  const std::size_t count = elements.size() / size_of(dtype_), bytes = size_of(unsigned_of(type_.bits));
+  scratch.resize(count * bytes);
+  for (std::size_t i = 0; i < count; ++i) write_element(scratch, i, bits(elements, i), type_, Reading::bits);
+  return scratch;
 }
 
 std::uint64_t ElementReader::bits(std::span<const std::byte> elements, std::size_t index) const {
@@ -212,17 +265,13 @@ DType written_dtype(const ElementType& type, Reading reading) {
   }
 }
 
+bool holds_codes(const ElementType& type, Reading reading) {
+  return !type.format || reading == Reading::bits || format_of(written_dtype(type, reading)) == type.format;
+}
+
 void write_element(std::span<std::byte> elements, std::size_t index, std::uint64_t bits, const ElementType& type, Reading reading) {
   const DType dtype = written_dtype(type, reading);
-  if (type.format && reading != Reading::bits) {
-    const auto own = dtype == DType::float64   ? Format::f64
-                     : dtype == DType::float32 ? Format::f32
-                     : dtype == DType::int32   ? Format::s32
-                     : dtype == DType::int8    ? Format::s8
-                     : dtype == DType::uint8   ? Format::u8
-                                               : Format::f16;
-    if (own != *type.format) bits = from_double(own, to_double(*type.format, bits));
-  }
+  if (!holds_codes(type, reading)) bits = from_double(*format_of(dtype), to_double(*type.format, bits));
   std::memcpy(elements.data() + index * size_of(dtype), &bits, size_of(dtype));
 }
 

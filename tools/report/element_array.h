@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/report/npy.h"
 
@@ -56,18 +57,27 @@ class ElementReader {
   /// floating-point format.
   std::uint64_t bits(std::span<const std::byte> elements, std::size_t index) const;
 
+  /// The same of all elements: unsigned integers of written_dtype(type, Reading::bits). The result is `elements` itself where it holds
+  /// those, as most files do; else it is in `scratch`.
+  std::span<const std::byte> codes(std::span<const std::byte> elements, std::vector<std::byte>& scratch) const;
+
  private:
+  bool are_codes(std::span<const std::byte> elements) const;
   std::uint64_t bits_of_number(double number) const;
   std::uint64_t bits_of_pattern(std::span<const std::byte> elements, std::size_t index) const;
 
   DType dtype_;
   ElementType type_;
   bool as_bits_;
+  bool keeps_codes_ = false;  ///< an array of numbers holds their codes, but that all NaNs have one
 };
 
 /// The dtype of an output array. With Reading::bits: the unsigned integers of the element's width. Else the one that represents every
 /// number of the format exactly. Plain bits are always unsigned integers.
 DType written_dtype(const ElementType& type, Reading reading);
+
+/// Whether such an array holds the bits of elements as they are.
+bool holds_codes(const ElementType& type, Reading reading);
 
 /// Writes the element with the bits `bits` as number `index` of an array of written_dtype(type, reading).
 void write_element(std::span<std::byte> elements, std::size_t index, std::uint64_t bits, const ElementType& type, Reading reading);

@@ -45,7 +45,8 @@ T left_by(AtomicOperation operation, T old, T b, T c) {
 
 /// Atomic among blocks that run at the same time: operations without a result need no reservation order.
 template <typename T>
-AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_t operand_b, std::uint64_t operand_c, bool shared) {
+[[gnu::always_inline]] inline AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_t operand_b,
+                                                  std::uint64_t operand_c, bool shared) {
   const auto b = static_cast<T>(operand_b), c = static_cast<T>(operand_c);
   const auto left_of = [&](T found) { return left_by(operation, found, b, c); };
   T old, left;
@@ -63,42 +64,64 @@ AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_
   return {static_cast<Bits>(old), static_cast<Bits>(left)};
 }
 
-template <typename T, AtomicOperation operation>
-bool update_words(std::uint8_t* memory, const std::uint32_t* offset, const std::uint32_t* b, const std::uint32_t* c, LaneMask mask,
-                  std::uint32_t* old) {
+/// The lanes' words in shared memory.
+struct SharedWords {
+  static constexpr bool shared = true;
+  std::uint8_t* memory;
+  const std::uint32_t* offset;
+  std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
+};
+
+/// The same in memory that other blocks share.
+struct GlobalWords {
+  static constexpr bool shared = false;
+  std::uint8_t* const* host;
+  std::uint8_t* operator[](std::size_t lane) const { return host[lane]; }
+};
+
+template <typename T, AtomicOperation operation, typename Words>
+bool update_words(Words words, const std::uint32_t* b, const std::uint32_t* c, LaneMask mask, std::uint32_t* old) {
   bool changed = false;
   for_each_lane(mask, [&](std::size_t lane) {
-    T found;
-    std::memcpy(&found, memory + offset[lane], sizeof found);
-    const T left = left_by(operation, found, static_cast<T>(b[lane]), static_cast<T>(c[lane]));
-    std::memcpy(memory + offset[lane], &left, sizeof left);
-    old[lane] = static_cast<std::uint32_t>(found);
-    changed |= left != found;
+    const AtomicUpdate word = update<T>(words[lane], operation, b[lane], c[lane], Words::shared);
+    old[lane] = static_cast<std::uint32_t>(word.old);
+    changed |= word.left != word.old;
   });
   return changed;
 }
 
-using WordsFunction = bool (*)(std::uint8_t* memory, const std::uint32_t* offset, const std::uint32_t* b, const std::uint32_t* c,
-                               LaneMask mask, std::uint32_t* old);
+template <typename Words>
+using WordsFunction = bool (*)(Words words, const std::uint32_t* b, const std::uint32_t* c, LaneMask mask, std::uint32_t* old);
 
 /// update_words of each operation.
-template <typename T, std::size_t... operation>
-constexpr std::array<WordsFunction, sizeof...(operation)> words_functions(std::index_sequence<operation...>) {
-  return {update_words<T, static_cast<AtomicOperation>(operation)>...};
+template <typename T, typename Words, std::size_t... operation>
+constexpr std::array<WordsFunction<Words>, sizeof...(operation)> words_functions(std::index_sequence<operation...>) {
+  return {update_words<T, static_cast<AtomicOperation>(operation), Words>...};
 }
 
-template <typename T>
-WordsFunction words_function(AtomicOperation operation) {
-  static constexpr auto functions = words_functions<T>(std::make_index_sequence<code::atomic_names.size()>());
+template <typename T, typename Words>
+WordsFunction<Words> words_function(AtomicOperation operation) {
+  static constexpr auto functions = words_functions<T, Words>(std::make_index_sequence<code::atomic_names.size()>());
   return functions[static_cast<std::size_t>(operation)];
+}
+
+template <typename Words>
+bool update_all(AtomicOperation operation, bool is_signed, Words words, const std::uint32_t* b, const std::uint32_t* c, LaneMask mask,
+                std::uint32_t* old) {
+  const auto update_them = is_signed ? words_function<std::int32_t, Words>(operation) : words_function<std::uint32_t, Words>(operation);
+  return update_them(words, b, c, mask, old);
 }
 
 }  // namespace
 
 bool update_shared_words(AtomicOperation operation, bool is_signed, std::uint8_t* memory, const std::uint32_t* offset,
                          const std::uint32_t* b, const std::uint32_t* c, LaneMask mask, std::uint32_t* old) {
-  const auto update = is_signed ? words_function<std::int32_t>(operation) : words_function<std::uint32_t>(operation);
-  return update(memory, offset, b, c, mask, old);
+  return update_all(operation, is_signed, SharedWords{memory, offset}, b, c, mask, old);
+}
+
+bool update_global_words(AtomicOperation operation, bool is_signed, std::uint8_t* const* host, const std::uint32_t* b,
+                         const std::uint32_t* c, LaneMask mask, std::uint32_t* old) {
+  return update_all(operation, is_signed, GlobalWords{host}, b, c, mask, old);
 }
 
 AtomicUpdate update_integer(AtomicOperation operation, const DataType& type, std::uint8_t* place, std::uint64_t b, std::uint64_t c,

@@ -22,6 +22,10 @@ AtomicUpdate update_integer(code::AtomicOperation operation, const DataType& typ
 bool update_shared_words(code::AtomicOperation operation, bool is_signed, std::uint8_t* memory, const std::uint32_t* offset,
                          const std::uint32_t* b, const std::uint32_t* c, LaneMask mask, std::uint32_t* old);
 
+/// The same of words that blocks of other threads may access, each at host[lane].
+bool update_global_words(code::AtomicOperation operation, bool is_signed, std::uint8_t* const* host, const std::uint32_t* b,
+                         const std::uint32_t* c, LaneMask mask, std::uint32_t* old);
+
 /// Applies the catalogue's instruction to two numbers; `wide` means 64 bits.
 std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifiers& modifiers, bool wide, std::uint64_t a, std::uint64_t b);
 

@@ -57,7 +57,7 @@ class Block {
   bool finished() const { return finished_ == warps_.size(); }
 
   const LaunchState& launch() const { return launch_; }
-  Dim3 index() const { return index_; }
+  const Dim3& index() const { return index_; }
   Cluster& cluster() { return cluster_; }
   const Cluster& cluster() const { return cluster_; }
   int rank() const { return rank_; }  ///< in the cluster

@@ -4,9 +4,11 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -29,8 +31,53 @@ std::string title(const StoredBuffer& buffer) {
                               : fmt::format("buffer '{}' of {} bytes at {:#x}", *buffer.name, buffer.bytes, buffer.address);
 }
 
+/// The bytes of large buffers that were freed, for those that come next: to clear pages takes a third of the time in which the machine
+/// gives new ones. Several threads may call it at once; who would have to wait does without.
+class FreedBytes {
+ public:
+  /// The bytes of a buffer of this size, with any contents; null where none are kept.
+  StoredBuffer::Bytes take(std::uint64_t bytes) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return nullptr;
+    const auto found = std::ranges::find(kept_, bytes, &Kept::bytes);
+    if (found == kept_.end()) return nullptr;
+    StoredBuffer::Bytes data = std::move(found->data);
+    kept_.erase(found);
+    kept_bytes_ -= bytes;
+    return data;
+  }
+
+  /// Keeps the bytes, or frees them: small ones, and where enough are kept.
+  void give(StoredBuffer::Bytes data, std::uint64_t bytes) {
+    constexpr std::uint64_t fewest_bytes = 64 << 10, most_bytes = 64 << 20;
+    if (!data.get_deleter().owned || bytes < fewest_bytes || bytes > most_bytes) return;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || kept_bytes_ + bytes > most_bytes) return;
+    kept_bytes_ += bytes;
+    kept_.push_back({std::move(data), bytes});
+  }
+
+ private:
+  struct Kept {
+    StoredBuffer::Bytes data;
+    std::uint64_t bytes;
+  };
+  std::mutex mutex_;  // only tried: in a child of fork() it may be locked for ever
+  std::vector<Kept> kept_;
+  std::uint64_t kept_bytes_ = 0;
+};
+
+FreedBytes& freed_bytes() {
+  static auto& all = *new FreedBytes;  // of threads that outlive main(), too
+  return all;
+}
+
 /// Zeroed bytes. Large ones take memory of the machine only where they are touched.
 StoredBuffer::Bytes zeroed(std::uint64_t bytes) {
+  if (StoredBuffer::Bytes again = freed_bytes().take(bytes)) {
+    std::memset(again.get(), 0, bytes);
+    return again;
+  }
   StoredBuffer::Bytes data(static_cast<std::uint8_t*>(std::calloc(bytes, 1)));
   if (data == nullptr && bytes != 0) throw std::bad_alloc();
   return data;
@@ -149,7 +196,7 @@ void DeviceMemory::free(std::uint64_t address) {
   if (buffer.freed) throw std::invalid_argument(fmt::format("no buffer begins at {:#x}", address));
   used_bytes_ -= counted_bytes(buffer);
   buffer.freed = true;
-  buffer.data.reset();
+  freed_bytes().give(std::move(buffer.data), buffer.bytes);
   buffer.written.reset();
 }
 

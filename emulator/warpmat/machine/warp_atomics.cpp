@@ -60,8 +60,10 @@ bool update_shared(WarpState& warp, const Operation& operation, const Access& ac
     warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
   const bool polls = operation.results != 0 && access.result_used;
   WarpState::Addresses addresses;
-  if (polls || (observed && warp.observers().want(EventKinds::synchronisation)))
-    for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
+  if (polls || (observed && warp.observers().want(EventKinds::synchronisation))) {
+    std::uint8_t* const memory = found.memory;  // a copy, which no store of a pointer changes for all that the compiler knows
+    for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = memory + found.offset[lane];
+  }
   if constexpr (observed) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
   const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
   const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
@@ -90,6 +92,25 @@ void exchange_128(WarpState& warp, const Operation& operation, const Access& acc
   to[warp_size + lane] = old[1];
 }
 
+/// Finds the bytes of one lane in a buffer, as locate() does for all: locks and counters are most often one lane's. False for all others,
+/// and where observers are to be told.
+template <bool observed>
+bool locate_one(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, WarpState::Addresses& addresses) {
+  if ((mask & (mask - 1)) != 0 || access.narrow_address || access.relative || !code::is_shared_by_clusters(access.space)) return false;
+  if (observed && warp.observers().want(EventKinds::accesses)) return false;
+  const auto lane = static_cast<std::size_t>(first_lane(mask));
+  const std::uint64_t address = warp.at<std::uint64_t>(warp.source_slot(operation, 0))[lane] + static_cast<std::uint64_t>(access.offset);
+  const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
+  const StoredBuffer*& buffer = warp.block().last_access(operation.payload).buffer;
+  if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = find_buffer(warp.launch().memory, address);
+  if (buffer == nullptr || buffer->freed || buffer->live != nullptr || address % bytes != 0) return false;
+  const std::uint64_t offset = address - buffer->address;
+  if (offset >= buffer->bytes || bytes > buffer->bytes - offset) return false;
+  addresses.address[lane] = address;
+  addresses.host[lane] = buffer->data.get() + offset;
+  return true;
+}
+
 }  // namespace
 
 template <bool observed>
@@ -97,22 +118,37 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
   if (update_shared<observed>(warp, operation, access, mask)) return;
   WarpState::Addresses addresses;
-  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
-  // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
-  const std::uint64_t first_given = addresses.address[static_cast<std::size_t>(first_lane(mask))];
-  warp.locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
+  const auto first = static_cast<std::size_t>(first_lane(mask));
+  std::uint64_t first_given = 0;
+  if (locate_one<observed>(warp, operation, access, mask, addresses)) {
+    first_given = addresses.address[first];
+  } else {
+    warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
+    // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
+    first_given = addresses.address[first];
+    warp.locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
+  }
   warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
-  const bool in_shared = access.space == Space::shared ||
-                         (access.space == Space::generic && addresses.address[static_cast<std::size_t>(first_lane(mask))] != first_given);
+  const bool in_shared = access.space == Space::shared || (access.space == Space::generic && addresses.address[first] != first_given);
   const bool wide = access.register_bits == 64;
   const auto value_of = [&](int source, int lane) -> std::uint64_t {
     return wide ? warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]
                 : warp.at<std::uint32_t>(warp.source_slot(operation, source))[lane];
   };
+  if (access.vector == 1 && access.bytes == 4 && access.register_bits == 32 && access.arithmetic == nullptr && !in_shared) {
+    std::array<std::uint32_t, warp_size> unread;
+    auto* const old = operation.results != 0 ? warp.at<std::uint32_t>(warp.result_slot(operation, 0)) : unread.data();
+    const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
+    const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
+    if (update_global_words(access.atomic, access.type->is_signed_integer(), addresses.host.data(), b, c, mask, old))
+      warp.block().make_progress();
+    if (operation.results > 0 && access.result_used) warp.poll(operation, addresses, access.bytes, mask);
+    return;
+  }
   bool changed = false;
   std::array<std::uint64_t, warp_size> found;  // of a single result
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if ((mask & lane_bit(lane)) == 0) continue;
+  for (LaneMask left = mask; left != 0; left &= left - 1) {
+    const int lane = first_lane(left);
     for (int e = 0; e < access.vector; ++e) {
       std::uint8_t* const place = addresses.host[static_cast<std::size_t>(lane)] + e * access.bytes;
       const std::uint64_t b = access.bytes == 16 ? 0 : value_of(1 + e, lane);

@@ -130,50 +130,52 @@ namespace {
   copy_lanes(operation.result_class(0), result, fresh, lanes);
 }
 
-/// Executes consecutive operations from `first` on, at most `most`, as far as they have shortcuts and, with `apart`, are no convergence
-/// points. Returns their number. `Whole`: for all lanes that are left; otherwise for those of `lanes`, and others keep their registers.
-template <bool observed, bool Whole>
-inline int take_shortcuts(WarpState& warp, const Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes) {
+/// Where the operands of a run of operations are.
+struct Places {
+  const code::Slot* slots;  ///< Program::slots
+  std::uint8_t* frame;
+  const std::uint8_t* constants;
+};
+
+/// Executes an operation that has a shortcut, for all lanes that are left if `whole`; otherwise for those of `lanes`, and others keep their
+/// registers. False if it has none; `parameters`: that of a load of a parameter counts.
+template <bool whole>
+[[gnu::always_inline]] inline bool take_shortcut(WarpState& warp, const Operation& operation, const Places& places, bool parameters,
+                                                 LaneMask lanes) {
   using code::Shortcut;
-  const code::Program& program = warp.program();
-  const code::Slot* const all_slots = program.slots.data();
-  const std::uint8_t* const constants = warp.launch().constants;
-  const bool parameters = !observed || !warp.observers().want(EventKinds::accesses);
+  std::uint8_t* const frame = places.frame;
+  const std::uint8_t* const constants = places.constants;
   const auto copy = [&](code::RegisterClass row, void* to, const void* from) {
-    if constexpr (Whole)
+    if constexpr (whole)
       row == code::RegisterClass::word ? std::memcpy(to, from, word_row) : std::memcpy(to, from, wide_row);  // two sizes: no call
     else
       copy_row(row, to, from, lanes);
   };
-  const Operation* operation = first;
-  for (const Operation* const end = first + most; operation != end; ++operation) {
-    const Shortcut shortcut = operation->shortcut;
-    if (shortcut == Shortcut::none || (apart && operation->converges)) break;
-    const code::Slot* const slot = all_slots + operation->slots;
-    std::uint8_t* const result = frame + slot[0];
-    if (shortcut == Shortcut::kernel || shortcut == Shortcut::function) {  // most; the CPU foresees a branch best
-      const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
-                                                 place_of(slot[3], frame, constants)};
-      sources[operation->sources] = nullptr;
-      if constexpr (Whole) {
-        void* const results[] = {result, nullptr};
-        execute_row(program, *operation, results, sources);
-      } else {
-        execute_row_for(program, *operation, result, sources, lanes);
-      }
-    } else if (shortcut == Shortcut::copies_words) {
-      copy(code::RegisterClass::word, result, place_of(slot[1], frame, constants));
-    } else if (shortcut == Shortcut::copies_wides) {
-      copy(code::RegisterClass::wide, result, place_of(slot[1], frame, constants));
-    } else if (shortcut == Shortcut::special_register) {
-      special(warp, *operation, lanes);
-    } else if (shortcut != Shortcut::keeps) {
-      if (!parameters) break;
-      const bool word = shortcut == Shortcut::loads_word;
-      copy(word ? code::RegisterClass::word : code::RegisterClass::wide, result, constants + ~slot[2]);
+  const Shortcut shortcut = operation.shortcut;
+  if (shortcut == Shortcut::none) return false;
+  const code::Slot* const slot = places.slots + operation.slots;
+  std::uint8_t* const result = frame + slot[0];
+  if (shortcut == Shortcut::kernel || shortcut == Shortcut::function) {  // most; the CPU foresees a branch best
+    const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
+                                               place_of(slot[3], frame, constants)};
+    sources[operation.sources] = nullptr;
+    if constexpr (whole) {
+      void* const results[] = {result, nullptr};
+      execute_row(warp.program(), operation, results, sources);
+    } else {
+      execute_row_for(warp.program(), operation, result, sources, lanes);
     }
+  } else if (shortcut == Shortcut::copies_words) {
+    copy(code::RegisterClass::word, result, place_of(slot[1], frame, constants));
+  } else if (shortcut == Shortcut::copies_wides) {
+    copy(code::RegisterClass::wide, result, place_of(slot[1], frame, constants));
+  } else if (shortcut == Shortcut::special_register) {
+    special(warp, operation, lanes);
+  } else if (shortcut != Shortcut::keeps) {
+    if (!parameters) return false;
+    copy(shortcut == Shortcut::loads_word ? code::RegisterClass::word : code::RegisterClass::wide, result, constants + ~slot[2]);
   }
-  return static_cast<int>(operation - first);
+  return true;
 }
 
 /// Executes one operation of a run for the lanes of `mask`. Returns false if it is for step().
@@ -206,45 +208,52 @@ inline bool execute_straight(WarpState& warp, Split& s, const Operation& operati
 
 }  // namespace
 
-/// Executes operations without looking for another split between them: those that compute, that load, store and
-/// update in no defined order, matrix instructions, and branches that all lanes take or none. Leaves the last one of the budget and of the
-/// split's slice to step().
+/// Executes operations of the split, `most` at most, as far as they compute, load, store or update in no defined order, or are matrix
+/// instructions or branches that all lanes take or none. Returns their number. `whole`: the split has all lanes that are left.
+template <bool observed, bool whole>
+int WarpState::run_statements(Split& s, int most) {
+  const Operation* const operations = program_.operations.data();
+  const Operation* operation = operations + s.pc;
+  const Places places{program_.slots.data(), registers_ + s.frame, launch_.constants};
+  const LaneMask lanes = whole ? all_lanes : s.lanes;
+  const bool apart = s.convergence >= 0;
+  const std::uint64_t before = operations_;
+  bool parameters = !observed || !observers_.want(EventKinds::accesses);
+  int done = 0;
+  for (; done < most; ++done, ++operation) {
+    if (apart && operation->converges) break;
+    if (take_shortcut<whole>(*this, *operation, places, parameters, lanes)) continue;
+    s.pc = static_cast<std::int32_t>(operation - operations);
+    operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks and observers read it
+    const LaneMask mask = guarded_lanes(*operation, s);
+    if (operation->semantics == Semantics::matrix && mask == all_lanes) {
+      const int count = perform_matrices(*this, *operation, most - done);
+      s.pc += count - 1;
+      done += count - 1;
+    } else if (!execute_straight<observed>(*this, s, *operation, mask)) {
+      break;
+    }
+    // an access may make observers ask for what comes next; of a run they have been told
+    const bool asked = observed && !catalogue::computes(operation->semantics) && observers_.want(EventKinds::operations | EventKinds::runs);
+    operation = operations + s.pc;
+    if constexpr (observed) parameters = !observers_.want(EventKinds::accesses);
+    if (!asked) continue;
+    ++done, ++operation;
+    break;
+  }
+  s.pc = static_cast<std::int32_t>(operation - operations);
+  operations_ = before + static_cast<std::uint64_t>(done);
+  return done;
+}
+
+/// run_statements() for the rest of the budget and of the split's slice, of which it leaves the last operation to step().
 template <bool observed>
 void WarpState::run_straight(int& budget) {
   if (observed && observers_.want(EventKinds::operations)) return;
   int most = std::min(budget, split_slice - split_slice_) - 1;
   if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
-  const Operation* const operations = program_.operations.data();
-  const std::uint64_t before = operations_;
-  const bool whole = (live_ & ~s.lanes) == 0;
-  int done = 0;
-  for (bool asked = false; done < most && !asked; ++done) {
-    if (const Operation* const next = operations + s.pc; next->shortcut != code::Shortcut::none) {
-      std::uint8_t* const frame = registers_ + s.frame;
-      const bool apart = s.convergence >= 0;
-      const int count = whole ? take_shortcuts<observed, true>(*this, next, most - done, frame, apart, all_lanes)
-                              : take_shortcuts<observed, false>(*this, next, most - done, frame, apart, s.lanes);
-      s.pc += count;
-      done += count;
-      if (done == most) break;
-    }
-    const Operation& operation = operations[s.pc];
-    if (operation.converges && s.convergence >= 0) break;
-    const LaneMask mask = guarded_lanes(operation, s);
-    operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks and observers read it
-    if (operation.semantics == Semantics::matrix && mask == all_lanes) {
-      const int count = perform_matrices(*this, operation, most - done);
-      s.pc += count - 1;
-      done += count - 1;
-    } else if (!execute_straight<observed>(*this, s, operation, mask)) {
-      break;
-    }
-    // an access may make observers ask for what comes next; of a run they have been told
-    if constexpr (observed) asked = !catalogue::computes(operation.semantics) && observers_.want(EventKinds::operations | EventKinds::runs);
-    ++s.pc;
-  }
-  operations_ = before + static_cast<std::uint64_t>(done);
+  const int done = (live_ & ~s.lanes) == 0 ? run_statements<observed, true>(s, most) : run_statements<observed, false>(s, most);
   budget -= done;
   split_slice_ += done;
 }

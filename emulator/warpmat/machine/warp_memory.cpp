@@ -7,6 +7,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/each_lane.h>
+#include <warpmat/machine/execute_row.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/region.h>
@@ -163,6 +164,60 @@ bool keeps_elements(const Access& access) {
   return access.bytes >= 4 && access.bytes * 8 == access.register_bits;
 }
 
+/// Moves a word of each of 32 lanes in global memory: moves_row().
+template <bool stores>
+[[gnu::always_inline]] inline bool moves_global_row(WarpState& warp, const Operation& operation, const Access& access, const void* base,
+                                                    std::uint32_t* row) {
+  constexpr std::uint32_t word = 4;
+  const std::uint64_t address = *static_cast<const std::uint64_t*>(base) + static_cast<std::uint64_t>(access.offset);
+  LastAccess& last = warp.block().last_access(operation.payload);
+  const StoredBuffer* const buffer = last.buffer;
+  if (buffer == nullptr || address - buffer->address >= buffer->bytes || buffer->freed || buffer->live != nullptr) return false;
+  if (buffer->address % word != 0 || buffer->bytes < word || buffer->bytes > largest_region) return false;
+  const std::uint64_t add = static_cast<std::uint64_t>(access.offset) - buffer->address;
+  const auto end = static_cast<std::uint32_t>(buffer->bytes) - word;
+  if (stores ? !scalar::store_row_by_wides(base, add, end, buffer->data.get(), row, nullptr)
+             : !scalar::load_row_by_wides(base, add, end, buffer->data.get(), row, nullptr))
+    return false;
+  const std::uint32_t stride = static_cast<std::uint32_t>(address) - last.address;
+  if (stride == last.stride) fetch_ahead(warp, operation, *buffer, address - buffer->address, stride);
+  last.address = static_cast<std::uint32_t>(address);
+  last.stride = stride;
+  return true;
+}
+
+/// The same in shared memory. `map`: that of the bytes which no observer is to be told of, or null.
+template <bool stores>
+[[gnu::always_inline]] inline bool moves_shared_row(WarpState& warp, const Access& access, const void* base, std::uint32_t* row,
+                                                    const std::uint16_t* map) {
+  constexpr std::uint32_t word = 4;
+  const std::span<std::uint8_t> shared = warp.block().shared();
+  const std::uint32_t start = warp.program().shared_base, add = static_cast<std::uint32_t>(access.offset) - start;
+  const std::uint64_t bytes = std::min<std::uint64_t>(shared.size(), access.shared_end);
+  if (start % word != 0 || bytes < word) return false;
+  const auto end = static_cast<std::uint32_t>(bytes) - word;
+  return stores ? scalar::store_row_by_words(base, add, end, shared.data(), row, map)
+                : scalar::load_row_by_words(base, add, end, shared.data(), row, map);
+}
+
+/// Moves a word of each of 32 lanes, in the usual case: consecutive words, or of a load one and the same, and no observer is to be told.
+/// False for all others.
+template <bool observed, bool stores>
+[[gnu::always_inline]] inline bool moves_row(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+  const bool shared = access.space == Space::shared;
+  if (mask != all_lanes || !moves_one_word(access) || access.ordered || access.relative || access.narrow_address != shared) return false;
+  if (!shared && access.space != Space::global && access.space != Space::generic) return false;
+  const std::uint16_t* map = nullptr;
+  if (observed && warp.observers().want(events_of(access.space))) {
+    if (!shared || (map = warp.observers().plain_bytes(warp.block().rank())) == nullptr) return false;
+  }
+  const code::Slot* const slot = warp.slots(operation);
+  std::uint8_t* const frame = warp.registers() + warp.split().frame;
+  const void* const base = place_of(slot[stores ? 0 : 1], frame, warp.launch().constants);
+  auto* const row = static_cast<std::uint32_t*>(const_cast<void*>(place_of(slot[stores ? 1 : 0], frame, warp.launch().constants)));
+  return shared ? moves_shared_row<stores>(warp, access, base, row, map) : moves_global_row<stores>(warp, operation, access, base, row);
+}
+
 /// A load or store of one word of each lane in shared memory, in bytes of which no observer is to be told. False for all others.
 [[gnu::noinline]] bool moves_plain_words(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (access.space != Space::shared || !moves_one_word(access)) return false;
@@ -232,11 +287,9 @@ bool is_row_of_vectors(const Access& access, LaneMask mask, const WarpState::Off
          (access.vector == 2 || access.vector == 4);
 }
 
-}  // namespace
-
+/// A load that is not of the usual case. Apart from it, so that the usual case needs no room for addresses.
 template <bool observed>
-void load(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<code::Access>(operation);
+[[gnu::noinline]] void load_otherwise(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (const auto places = local_places<observed>(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
   const bool told = observed && warp.observers().want(events_of(access.space));
   if (!told) {
@@ -281,8 +334,6 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
   }
 }
 
-namespace {
-
 /// Stores each lane's words at once.
 template <std::size_t count, typename Places>
 void store_word_vectors(const std::array<const std::uint32_t*, count>& rows, const Places& host, LaneMask mask) {
@@ -322,11 +373,9 @@ void store_to(WarpState& warp, const Operation& operation, const Access& access,
   if (access.space != Space::local) warp.block().make_progress();
 }
 
-}  // namespace
-
+/// As load_otherwise().
 template <bool observed>
-void store(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<code::Access>(operation);
+[[gnu::noinline]] void store_otherwise(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (const auto places = local_places<observed>(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
   const bool told = observed && warp.observers().want(events_of(access.space));
   if (told) {
@@ -357,6 +406,21 @@ void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   warp.locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);
   store_to(warp, operation, access, addresses.host, mask);
   if (access.ordered) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
+}
+
+}  // namespace
+
+template <bool observed>
+void load(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const Access& access = warp.program().of<code::Access>(operation);
+  if (!moves_row<observed, false>(warp, operation, access, mask)) load_otherwise<observed>(warp, operation, access, mask);
+}
+
+template <bool observed>
+void store(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const Access& access = warp.program().of<code::Access>(operation);
+  if (moves_row<observed, true>(warp, operation, access, mask)) return warp.block().make_progress();
+  store_otherwise<observed>(warp, operation, access, mask);
 }
 
 template void load<false>(WarpState& warp, const Operation& operation, LaneMask mask);

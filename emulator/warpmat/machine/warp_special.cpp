@@ -54,7 +54,7 @@ std::uint64_t value_of(WarpState& warp, SpecialRegister special_register) {
     warp.note_clock_read();
     return owner.read_clock() + warp.operations();
   };
-  const Dim3 block = launch.config.block, grid = launch.config.grid, cluster = launch.config.cluster, index = owner.index();
+  const Dim3 &block = launch.config.block, &grid = launch.config.grid, &cluster = launch.config.cluster, &index = owner.index();
   constexpr std::uint32_t multiprocessors = 132;
   using enum SpecialRegister;
   switch (special_register) {

@@ -389,6 +389,8 @@ class WarpState {
   }
   template <bool observed>
   void run_list_until(std::int32_t last);
+  template <bool observed, bool whole>
+  int run_statements(Split& s, int most);
   template <bool observed>
   void run_straight(int& budget);
   int tell_run(int most);

@@ -276,6 +276,84 @@ HWY_INLINE LanePattern word_offsets_in(const std::uint16_t* map, const LaneAddre
   return good ? pattern : LanePattern::invalid;
 }
 
+/// How 32 addresses of type T lie, words apart.
+template <typename T>
+HWY_INLINE LanePattern row_pattern(const T* base) {
+  if (base[1] - base[0] != 0 && base[1] - base[0] != sizeof(std::uint32_t)) return LanePattern::scattered;  // most others, at once
+  const hn::CappedTag<T, lane_count> d;
+  const auto first = hn::Set(d, *base), step = hn::Set(d, static_cast<T>(sizeof(std::uint32_t) * hn::Lanes(d)));
+  auto next = hn::ShiftLeft<2>(hn::Iota(d, 0)), apart = hn::Zero(d), different = hn::Zero(d);
+  for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
+    const auto offset = hn::Sub(hn::Load(d, base + lane), first);
+    apart = hn::Or(apart, hn::Xor(offset, next));
+    different = hn::Or(different, offset);
+    next = hn::Add(next, step);
+  }
+  if (hn::AllTrue(d, hn::Eq(apart, hn::Zero(d)))) return LanePattern::consecutive;
+  return hn::AllTrue(d, hn::Eq(different, hn::Zero(d))) ? LanePattern::same : LanePattern::scattered;
+}
+
+/// row_pattern() of offsets that are good, from `first` on; else `invalid`.
+template <typename T>
+HWY_INLINE LanePattern good_row(const void* base, T first, std::uint32_t last, const std::uint16_t* map) {
+  constexpr std::uint32_t word = sizeof(std::uint32_t);
+  if (first > last || first % word != 0) return LanePattern::invalid;
+  const auto offset = static_cast<std::uint32_t>(first);
+  constexpr std::uint32_t bits = (1u << word) - 1;
+  if (map != nullptr && (map[offset >> map_shift] >> offset % (1u << map_shift) & bits) != bits) return LanePattern::invalid;
+  const LanePattern pattern = row_pattern(static_cast<const T*>(base));
+  if (pattern != LanePattern::consecutive) return pattern;
+  return last - offset >= (lane_count - 1) * word && (map == nullptr || row_in_map(map, offset)) ? pattern : LanePattern::invalid;
+}
+
+HWY_INLINE void copy_row(const std::uint8_t* from, std::uint8_t* to) {
+  const hn::CappedTag<std::uint8_t, 2 * lane_count> d;
+  for (std::size_t at = 0; at < lane_count * sizeof(std::uint32_t); at += hn::Lanes(d)) hn::StoreU(hn::LoadU(d, from + at), d, to + at);
+}
+
+template <typename T>
+HWY_INLINE bool load_row_by(const void* base, T add, std::uint32_t last, const std::uint8_t* memory, std::uint32_t* row,
+                            const std::uint16_t* map) {
+  const T first = *static_cast<const T*>(base) + add;
+  const LanePattern pattern = good_row(base, first, last, map);
+  if (pattern == LanePattern::consecutive) {
+    copy_row(memory + first, reinterpret_cast<std::uint8_t*>(row));
+    return true;
+  }
+  if (pattern != LanePattern::same) return false;
+  const Words d;
+  const Word word = hn::Set(d, word_at(memory + first));
+  for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) hn::Store(word, d, row + lane);
+  return true;
+}
+
+/// Lanes that store to one place do so in their order, for which store_lanes_words() is.
+template <typename T>
+HWY_INLINE bool store_row_by(const void* base, T add, std::uint32_t last, std::uint8_t* memory, const std::uint32_t* row,
+                             const std::uint16_t* map) {
+  const T first = *static_cast<const T*>(base) + add;
+  if (good_row(base, first, last, map) != LanePattern::consecutive) return false;
+  copy_row(reinterpret_cast<const std::uint8_t*>(row), memory + first);
+  return true;
+}
+
+bool load_row_by_u32(const void* base, std::uint32_t add, std::uint32_t last, const std::uint8_t* memory, std::uint32_t* row,
+                     const std::uint16_t* map) {
+  return load_row_by(base, add, last, memory, row, map);
+}
+bool load_row_by_u64(const void* base, std::uint64_t add, std::uint32_t last, const std::uint8_t* memory, std::uint32_t* row,
+                     const std::uint16_t* map) {
+  return load_row_by(base, add, last, memory, row, map);
+}
+bool store_row_by_u32(const void* base, std::uint32_t add, std::uint32_t last, std::uint8_t* memory, const std::uint32_t* row,
+                      const std::uint16_t* map) {
+  return store_row_by(base, add, last, memory, row, map);
+}
+bool store_row_by_u64(const void* base, std::uint64_t add, std::uint32_t last, std::uint8_t* memory, const std::uint32_t* row,
+                      const std::uint16_t* map) {
+  return store_row_by(base, add, last, memory, row, map);
+}
+
 HWY_INLINE void load_words(LanePattern pattern, const LaneAddresses& a, const std::uint32_t* offsets, const std::uint8_t* memory,
                            std::uint32_t* row) {
   const Words d;
@@ -352,6 +430,10 @@ HWY_EXPORT(load_lanes_words);
 HWY_EXPORT(store_lanes_words);
 HWY_EXPORT(load_lanes_words_in);
 HWY_EXPORT(store_lanes_words_in);
+HWY_EXPORT(load_row_by_u32);
+HWY_EXPORT(load_row_by_u64);
+HWY_EXPORT(store_row_by_u32);
+HWY_EXPORT(store_row_by_u64);
 HWY_EXPORT(load_words_at_offsets);
 HWY_EXPORT(store_words_at_offsets);
 
@@ -387,6 +469,26 @@ LanePattern load_lane_words_in(const std::uint16_t* map, const LaneAddresses& ad
 
 LanePattern store_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row) {
   return WARPMAT_KERNEL(store_lanes_words_in)(map, addresses, memory, row);
+}
+
+bool load_row_by_words(const void* base, std::uint32_t add, std::uint32_t last, const std::uint8_t* memory, std::uint32_t* row,
+                       const std::uint16_t* map) {
+  return WARPMAT_KERNEL(load_row_by_u32)(base, add, last, memory, row, map);
+}
+
+bool load_row_by_wides(const void* base, std::uint64_t add, std::uint32_t last, const std::uint8_t* memory, std::uint32_t* row,
+                       const std::uint16_t* map) {
+  return WARPMAT_KERNEL(load_row_by_u64)(base, add, last, memory, row, map);
+}
+
+bool store_row_by_words(const void* base, std::uint32_t add, std::uint32_t last, std::uint8_t* memory, const std::uint32_t* row,
+                        const std::uint16_t* map) {
+  return WARPMAT_KERNEL(store_row_by_u32)(base, add, last, memory, row, map);
+}
+
+bool store_row_by_wides(const void* base, std::uint64_t add, std::uint32_t last, std::uint8_t* memory, const std::uint32_t* row,
+                        const std::uint16_t* map) {
+  return WARPMAT_KERNEL(store_row_by_u64)(base, add, last, memory, row, map);
 }
 
 void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {

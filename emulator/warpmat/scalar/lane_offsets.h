@@ -57,6 +57,18 @@ LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memor
 LanePattern load_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);
 LanePattern store_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
 
+/// A word of each of 32 lanes, of the usual access: consecutive words, or of a load one and the same. Lane i's offset is base[i] + `add`,
+/// of 32 or 64 bits, and `last` the largest offset that is good; `base` and `row` are aligned to 64 bytes, the region's address to 4. `map`
+/// is that of load_lane_words_in(), or null. False, and nothing is moved, for other accesses and bad ones.
+bool load_row_by_words(const void* base, std::uint32_t add, std::uint32_t last, const std::uint8_t* memory, std::uint32_t* row,
+                       const std::uint16_t* map);
+bool load_row_by_wides(const void* base, std::uint64_t add, std::uint32_t last, const std::uint8_t* memory, std::uint32_t* row,
+                       const std::uint16_t* map);
+bool store_row_by_words(const void* base, std::uint32_t add, std::uint32_t last, std::uint8_t* memory, const std::uint32_t* row,
+                        const std::uint16_t* map);
+bool store_row_by_wides(const void* base, std::uint64_t add, std::uint32_t last, std::uint8_t* memory, const std::uint32_t* row,
+                        const std::uint16_t* map);
+
 /// The same at offsets that find_lane_offsets() has written and found to be good.
 void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row);
 void store_words_at(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row);

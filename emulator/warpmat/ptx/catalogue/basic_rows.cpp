@@ -1,5 +1,7 @@
 // Moves, and logic on predicates. Compiled once for each instruction set.
 
+#include <array>
+
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
@@ -18,9 +20,24 @@ T move(T a) {
   return a;
 }
 
+/// A bit of each lane: a predicate masked by them is vectors, where a shift by the lane's number is 32 shifts.
+constexpr auto lane_bits = [] {
+  std::array<LaneMask, warp_size> bits{};
+  for (int lane = 0; lane < warp_size; ++lane) bits[static_cast<std::size_t>(lane)] = lane_bit(lane);
+  return bits;
+}();
+
 template <typename T>
-T select(T a, T b, bool p) {
-  return p ? a : b;
+void select(void* const* results, const void* const* sources) {
+  using Bits = typename LaneWord<sizeof(T)>::Bits;
+  using Element = typename LaneWord<sizeof(T)>::Element;
+  const LaneMask chosen = *static_cast<const LaneMask*>(sources[2]);
+  const auto* const a = static_cast<const Element*>(sources[0]);
+  const auto* const b = static_cast<const Element*>(sources[1]);
+  auto* const result = static_cast<Element*>(results[0]);
+  WARPMAT_INDEPENDENT_LANES
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    result[lane] = static_cast<Bits>((chosen & lane_bits[lane]) != 0 ? a[lane] : b[lane]);
 }
 
 void copy_128(void* const* results, const void* const* sources) {
@@ -148,9 +165,9 @@ void add_rows(std::vector<catalogue::Row>& rows) {
   rows.push_back({"and.pred", "p = a, b", logic<and_masks>});
   rows.push_back({"or.pred", "p = a, b", logic<or_masks>});
   rows.push_back({"xor.pred", "p = a, b", logic<xor_masks>});
-  rows.push_back({"selp(.b16|.u16|.s16)", "d:T = a:T, b:T, p", each_lane<select<std::uint16_t>>, catalogue::Semantics::select});
-  rows.push_back({"selp(.b32|.u32|.s32|.f32)", "d:T = a:T, b:T, p", each_lane<select<std::uint32_t>>, catalogue::Semantics::select});
-  rows.push_back({"selp(.b64|.u64|.s64|.f64)", "d:T = a:T, b:T, p", each_lane<select<std::uint64_t>>, catalogue::Semantics::select});
+  rows.push_back({"selp(.b16|.u16|.s16)", "d:T = a:T, b:T, p", select<std::uint16_t>, catalogue::Semantics::select});
+  rows.push_back({"selp(.b32|.u32|.s32|.f32)", "d:T = a:T, b:T, p", select<std::uint32_t>, catalogue::Semantics::select});
+  rows.push_back({"selp(.b64|.u64|.s64|.f64)", "d:T = a:T, b:T, p", select<std::uint64_t>, catalogue::Semantics::select});
 }
 
 /// Rows that only the resolver uses. No statement can spell these names: they begin with %.

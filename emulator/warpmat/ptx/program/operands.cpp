@@ -474,7 +474,8 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
         may_discard_ = !match.is(Name::elect) && !last->items[0].discards();
         read_operand(match, pattern, last->items[1], operation);
       } else if (pattern.optional) {
-        operation.results.push_back(temporary(register_class_of(match.type_of(pattern).bits)));  // never read
+        if (!match.is(Name::setp))                                                                 // whose kernels leave it out
+          operation.results.push_back(temporary(register_class_of(match.type_of(pattern).bits)));  // never read
       } else {
         fail(fmt::format("{} writes two results with | between them", statement_->opcode));
       }

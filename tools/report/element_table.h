@@ -4,12 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-namespace warpmat::python {
+namespace warpmat {
 
-/// Matrices in a NumPy array: bit patterns of `bytes` bytes (1, 2, 4 or 8) each, with any strides. A matrix at the edge of a larger one has
-/// only `rows` rows and `columns` columns.
+/// Matrices in an array: bit patterns of `bytes` bytes (1, 2, 4 or 8) each, with any strides. A matrix at the edge of a larger one has only
+/// `rows` rows and `columns` columns.
 template <typename Byte>
 struct MatrixView {
   Byte* data = nullptr;
@@ -38,15 +39,28 @@ class ElementTable {
   /// Reads every element of `to`; of several copies the first.
   void gather(const std::uint32_t* words, const Matrices& to) const;
 
+  /// The view of whole matrices that lie one behind the other, row by row, in an array of `bytes` bytes an element.
+  template <typename Byte>
+  MatrixView<Byte> whole(Byte* data, std::size_t bytes) const {
+    const auto row = static_cast<std::ptrdiff_t>(bytes) * columns_;
+    return {data, bytes, row * rows_, row, static_cast<std::ptrdiff_t>(bytes), rows_, columns_};
+  }
+
  private:
   struct Slot {
     /// word: of the register and lane; of 64 bits the low half, with the high half 32 words later
     std::uint16_t matrix, row, column, word;
     std::uint8_t shift;
+    std::uint32_t index;  ///< of the element in whole()
   };
   void add_copy(const Fragment& fragment, int only_matrix, int copy);
+  void pack();
+  template <typename Byte>
+  bool is_whole(const MatrixView<Byte>& view) const;
   template <typename Code>
   void scatter_codes(const ConstMatrices& from, std::uint32_t* words) const;
+  template <typename Code, std::size_t count>
+  void scatter_packed(const Code* codes, std::uint32_t* words) const;
   template <typename Code>
   void gather_codes(const std::uint32_t* words, const Matrices& to) const;
 
@@ -56,6 +70,10 @@ class ElementTable {
   std::uint32_t mask_;          ///< of an element's own bits
   std::size_t first_copy_ = 0;  ///< slots of the first copies come first
   std::vector<Slot> slots_;
+  /// If each word holds `packed_` elements (1, 2, 4 or 8; 0: not so), all at the same bits: their indices, word by word.
+  std::size_t packed_ = 0;
+  std::vector<std::uint16_t> packed_indices_;
+  std::vector<std::uint8_t> packed_shifts_;  ///< of a word's elements
 };
 
-}  // namespace warpmat::python
+}  // namespace warpmat
