@@ -118,6 +118,7 @@ void Debugger::resolve(Breakpoint& each) {
           readable_name(program.entry).starts_with(each.file + "<"))
         each.statements = {program.operations.front().statement};
       break;
+    case Breakpoint::Kind::opcode: each.statements = loaded_->source.with_opcode(each.file); break;
     case Breakpoint::Kind::watch: break;
   }
   if (!each.statements.empty() && each.line != 0) each.line = line;
@@ -138,13 +139,17 @@ Breakpoint& Debugger::add_break(const std::string& where, const std::string& con
     if (made.file.ends_with(".ptx")) made.kind = Breakpoint::Kind::ptx, made.file.clear();
   }
   resolve(made);
+  if (made.statements.empty() && made.kind == Breakpoint::Kind::kernel && !loaded_->source.with_opcode(where).empty()) {
+    made.kind = Breakpoint::Kind::opcode;
+    resolve(made);
+  }
   if (made.statements.empty()) {
     const bool named = made.kind == Breakpoint::Kind::kernel && std::ranges::any_of(program_.names, [&](const std::string& name) {
                          return name == where || name.starts_with(where + "<");
                        });
     if (!named && (made.kind == Breakpoint::Kind::kernel || program_.names.size() == 1)) {
       const std::vector<std::string> files = loaded_->source.files();
-      throw std::invalid_argument(fmt::format("no statement belongs to '{}': FILE:LINE, *PTX-LINE or a kernel's name; {}", where,
+      throw std::invalid_argument(fmt::format("no statement belongs to '{}': FILE:LINE, *PTX-LINE, a kernel's name or an opcode; {}", where,
                                               files.empty()
                                                   ? "the PTX has no lines of the source (nvcc -lineinfo), so a line is one of the PTX"
                                                   : fmt::format("files: {}", fmt::join(files, ", "))));

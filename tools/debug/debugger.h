@@ -30,10 +30,10 @@ struct Stop {
 };
 
 struct Breakpoint {
-  enum class Kind { line, ptx, kernel, watch };
+  enum class Kind { line, ptx, kernel, opcode, watch };
   int id = 0;
   Kind kind = Kind::line;
-  std::string file{};  ///< of a line; of a kernel its name; of a watch its expression
+  std::string file{};  ///< of a line; of a kernel its name; of an opcode its beginning; of a watch its expression
   int line = 0;
   std::string condition{};
   bool temporary = false, enabled = true;
@@ -61,7 +61,7 @@ class Debugger {
   /// Goes back to the statement that wrote a register or memory last.
   Stop go_to_writer(const std::string& what);
 
-  /// "FILE:LINE", "LINE", "*PTX-LINE" or a kernel's name. Throws std::invalid_argument that says which files there are.
+  /// "FILE:LINE", "LINE", "*PTX-LINE", a kernel's name or how an opcode begins: "mma". Throws std::invalid_argument that says which files there are.
   Breakpoint& add_break(const std::string& where, const std::string& condition, bool temporary);
   Breakpoint& add_watch(const std::string& expression);
   Breakpoint& find_breakpoint(int id);

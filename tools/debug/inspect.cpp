@@ -258,7 +258,7 @@ std::string barriers_text(const Follower& follower, const Focus& focus, Json& ro
                          state.arrived, expected, fmt::join(waiting, ","), fmt::join(missing, ","));
     rows.push_back({{"barrier", i}, {"arrived", state.arrived}, {"waiting", waiting}, {"others", missing}});
   }
-  return lines.empty() ? "no barrier has been used" : lines;
+  return lines.empty() ? "no warp is at a barrier" : lines;
 }
 
 std::string mbarriers_text(const Follower& follower, const Focus& focus, Json& rows) {

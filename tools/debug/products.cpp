@@ -288,6 +288,8 @@ AccessHere access_at(const Here& at) {
       resolve_space(access.space, access.addresses[static_cast<std::size_t>(first_lane(access.lanes))]).first;
   for (std::uint64_t& address : access.addresses) address = resolve_space(access.space, address).second;
   access.space = space;
+  if (space != Space::shared && space != Space::global)
+    throw std::invalid_argument(fmt::format("the statement at hand accesses no memory with banks or sectors: {}", at.opcode()));
   return access;
 }
 

@@ -44,6 +44,13 @@ std::string focus_text(const Focus& focus) {
   return fmt::format("block ({},{},{}) warp {} lane {}", focus.block.x, focus.block.y, focus.block.z, focus.warp, focus.lane);
 }
 
+/// One letter or none. Throws std::invalid_argument for another.
+std::string checked_format(const std::string& format) {
+  if (format.size() > 1 || (!format.empty() && std::string_view("xdutfhb").find(format) == std::string_view::npos))
+    throw std::invalid_argument(fmt::format("'{}' is no format and no type: x, d, u, t, f, h, b; b32, f16, u8", format));
+  return format;
+}
+
 /// A line of a file of the source; nothing where it cannot be read.
 std::optional<std::string> source_line(const std::string& file, int number) {
   std::ifstream in(file);
@@ -136,8 +143,8 @@ const std::vector<Session::Row>& Session::rows() {
        false,
        [](Session& s, const std::string& w) { s.moved(s.debugger_.go_to_launch(number_of(w, "number of a launch") - 1)); }},
       {{"break", "b"},
-       "FILE:LINE|LINE|*PTX-LINE|KERNEL [if CONDITION]",
-       "stop there, before the statement",
+       "FILE:LINE|LINE|*PTX-LINE|KERNEL|OPCODE [if CONDITION]",
+       "stop there, before the statement; 'break mma' at all opcodes that begin so",
        false,
        [](Session& s, const std::string& w) { s.set_breakpoint(w, false); }},
       {{"tbreak", "tb"},
@@ -472,6 +479,7 @@ void Session::print(const std::string& words) {
   std::string format = format_;
   const bool lanes = format.find('w') != std::string::npos;
   std::erase(format, 'w');
+  format = checked_format(format);
   const Json answer = debugger_.ask({{"do", "print"}, {"text", words}, {"format", format}, {"lanes", lanes}});
   if (lanes) return show(answer);
   say_(fmt::format("{} = {}{}", words, answer.at("text").get<std::string>(),
@@ -484,7 +492,7 @@ void Session::examine(const std::string& words) {
   while (digits < format_.size() && std::isdigit(static_cast<unsigned char>(format_[digits]))) ++digits;
   std::string type = format_.substr(digits), format;
   if (!type.empty() && type_named(type).empty()) {
-    format = type.substr(0, 1);
+    format = checked_format(type.substr(0, 1));
     type = type.substr(1);
   }
   if (type.empty()) type = format == "f" ? "f32" : "b32";
@@ -503,9 +511,9 @@ void Session::matrix(const std::string& words) {
 std::vector<std::string> Session::operand_registers(const std::string& operand) {
   constexpr std::string_view order = "dabc";
   const std::size_t wanted = operand.size() == 1 ? order.find(operand) : std::string::npos;
-  const Json at = debugger_.ask({{"do", "where"}});
-  const std::string text = at.value("ptx", "");
-  if (wanted == std::string::npos || (!text.starts_with("mma") && text.find(" mma") == std::string::npos)) return {};
+  if (wanted == std::string::npos) return {};
+  const std::string text = debugger_.ask({{"do", "where"}}).value("ptx", "");
+  if (!text.starts_with("mma") && text.find(" mma") == std::string::npos) return {};
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= wanted && begin != std::string::npos; ++i) begin = text.find('{', begin + (i == 0 ? 0 : 1));
   if (begin == std::string::npos) return {};

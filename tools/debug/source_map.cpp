@@ -139,6 +139,13 @@ std::vector<std::uint32_t> SourceMap::find(std::string_view file, int& line) con
   return beginning(line, in);
 }
 
+std::vector<std::uint32_t> SourceMap::with_opcode(std::string_view beginning) const {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < size(); ++i)
+    if (program_.statements[i]->opcode.starts_with(beginning)) all.push_back(i);
+  return all;
+}
+
 std::vector<std::string> SourceMap::files() const {
   std::set<std::string> all;
   for (std::uint32_t i = 0; i < size(); ++i)

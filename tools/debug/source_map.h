@@ -42,6 +42,8 @@ class SourceMap {
   /// The statements with which the line begins, in the file or one whose path ends so; an empty file is any, "ptx" the PTX itself. Of a
   /// line without statements the next one of that file with some, which `line` then is.
   std::vector<std::uint32_t> find(std::string_view file, int& line) const;
+  /// The statements whose opcodes begin so.
+  std::vector<std::uint32_t> with_opcode(std::string_view beginning) const;
   /// The files that have lines.
   std::vector<std::string> files() const;
   std::string file_of(int number) const;

@@ -145,26 +145,33 @@ void Timeline::end_active() {
   active_ = 0;
 }
 
-/// Wakes the last checkpoint before that time.
-void Timeline::wake(std::uint64_t before) {
-  SharedState& shared = connections_.shared();
+/// The last checkpoint before that time.
+std::size_t Timeline::checkpoint_before(std::uint64_t time) {
+  const SharedState& shared = connections_.shared();
   std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < std::size(shared.all); ++i)
-    if (shared.all[i].pid != 0 && (shared.all[i].time < before || shared.all[i].time == 0) &&
-        (!best || shared.all[*best].time < shared.all[i].time))
-      best = i;
+  for (std::size_t i = 0; i < std::size(shared.all); ++i) {
+    const Checkpoint& each = shared.all[i];
+    if (each.pid != 0 && (each.time < time || each.time == 0) && (!best || shared.all[*best].time < each.time)) best = i;
+  }
   if (!best) throw std::runtime_error("no checkpoint is left; 'run' begins anew");
+  return *best;
+}
+
+void Timeline::wake(std::size_t checkpoint) {
+  SharedState& shared = connections_.shared();
   end_active();
   shared.interrupted = false;
-  active_ = shared.all[*best].pid;  // until the process that it forks says its own
-  connections_.to_checkpoint(*best).send({{"do", "wake"}});
+  active_ = shared.all[checkpoint].pid;  // until the process that it forks says its own
+  connections_.to_checkpoint(checkpoint).send({{"do", "wake"}});
   active_ = receive().at("pid");
-  time_ = shared.all[*best].time;
+  time_ = shared.all[checkpoint].time;
   ended_ = false;
 }
 
 Json Timeline::go_to(std::uint64_t time) {
-  if (active_ == 0 || ended_ || time <= time_) wake(time);
+  const std::size_t nearest = checkpoint_before(time);
+  const bool is_ahead = active_ != 0 && !ended_ && time > time_ && connections_.shared().all[nearest].time <= time_;
+  if (!is_ahead) wake(nearest);
   return move({{"target", time}, {"near", true}});
 }
 
@@ -175,7 +182,7 @@ std::optional<Json> Timeline::find_before(Json spec, std::uint64_t now) {
   spec["target"] = beyond_end ? 0 : now;
   std::optional<Json> first;  // of the lane's statements in later intervals, all of one place
   for (std::uint64_t before = now;;) {
-    wake(before);
+    wake(checkpoint_before(before));
     const std::uint64_t begin = time_;
     const Json found = move(spec);
     // The later interval's first statement is another line's than the last one before.

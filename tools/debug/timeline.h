@@ -68,7 +68,8 @@ class Timeline {
   [[noreturn]] void execute(LoadedLaunch& launch, const Names& names, const SourceMap& source, const LaunchChoice& choice);
   Json receive();
   void end_active();
-  void wake(std::uint64_t before);
+  std::size_t checkpoint_before(std::uint64_t time);
+  void wake(std::size_t checkpoint);
 
   Connections connections_;
   Input input_;
