@@ -121,6 +121,7 @@ void Debugger::resolve(Breakpoint& each) {
     case Breakpoint::Kind::opcode: each.statements = loaded_->source.with_opcode(each.file); break;
     case Breakpoint::Kind::watch: break;
   }
+  if (each.id != 0 && line != each.line) each.statements.clear();  // the line belongs to another kernel
   if (!each.statements.empty() && each.line != 0) each.line = line;
 }
 
@@ -139,14 +140,14 @@ Breakpoint& Debugger::add_break(const std::string& where, const std::string& con
     if (made.file.ends_with(".ptx")) made.kind = Breakpoint::Kind::ptx, made.file.clear();
   }
   resolve(made);
-  if (made.statements.empty() && made.kind == Breakpoint::Kind::kernel && !loaded_->source.with_opcode(where).empty()) {
+  const bool named = made.kind == Breakpoint::Kind::kernel && std::ranges::any_of(program_.names, [&](const std::string& name) {
+    return name == where || name.starts_with(where + "<");
+  });
+  if (made.kind == Breakpoint::Kind::kernel && !named && !loaded_->source.with_opcode(where).empty()) {
     made.kind = Breakpoint::Kind::opcode;
     resolve(made);
   }
   if (made.statements.empty()) {
-    const bool named = made.kind == Breakpoint::Kind::kernel && std::ranges::any_of(program_.names, [&](const std::string& name) {
-                         return name == where || name.starts_with(where + "<");
-                       });
     if (!named && (made.kind == Breakpoint::Kind::kernel || program_.names.size() == 1)) {
       const std::vector<std::string> files = loaded_->source.files();
       throw std::invalid_argument(fmt::format("no statement belongs to '{}': FILE:LINE, *PTX-LINE, a kernel's name or an opcode; {}", where,

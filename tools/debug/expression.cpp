@@ -505,6 +505,12 @@ class Parser {
       return inside;
     }
     if (std::isdigit(static_cast<unsigned char>(text_[at_]))) return number();
+    if (take("'")) {  // a name with blanks: of a buffer of a program
+      const std::size_t begin = at_, end = text_.find('\'', at_);
+      if (end == std::string::npos) fail("' is missing");
+      at_ = end + 1;
+      return names_.find(text_.substr(begin, end - begin));
+    }
     const std::size_t first = at_;
     const auto is_name = [&](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.' || (c == '%' && at_ == first);

@@ -187,7 +187,7 @@ Json variables(const Follower& follower, const Json& question) {
   };
   for (const code::Parameter& each : names.program().parameters) add("parameter", readable_name(each.name));
   for (const code::Variable& each : names.program().shared_variables) add("shared", readable_name(each.name));
-  for (const auto& each : names.buffers()) add("buffer", each.first);
+  for (const auto& each : names.buffers()) add("buffer", each.first.find(' ') == std::string::npos ? each.first : fmt::format("'{}'", each.first));
   for (const auto& each : names.variables()) add("variable", readable_name(each.first));
   return {{"text", lines}, {"variables", all}};
 }
