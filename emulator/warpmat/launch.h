@@ -197,6 +197,7 @@ struct KernelOptions {
   bool contract = true;                           ///< whether unrounded mul and add become fma, as in ptxas; false is its --fmad=false
   std::string_view assembler_options = {};        ///< of ptxas, those that change bits: "--fmad false", "-O0", "-g"; others are passed over
   const AssemblerDecisions* decisions = nullptr;  ///< what an assembler decided; null: the rule of docs/reference/assembler.md decides
+  bool keep_registers = false;                    ///< a register keeps its value until it is written again: for debuggers; slower
 };
 
 /// An entry, resolved for a target. Cheap to copy, immutable, thread-safe.

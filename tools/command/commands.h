@@ -10,6 +10,7 @@ namespace warpmat {
 void add_banks(Command app);
 void add_check(Command app);
 void add_cuda(Command app);
+void add_debug(Command app);
 void add_exec(Command app);
 void add_explain(Command app);
 void add_launch(Command app);

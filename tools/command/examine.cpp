@@ -31,18 +31,6 @@ std::regex pattern_of(const std::string& text) try {
   throw std::runtime_error(fmt::format("--kernels {}: it is no regular expression", text));
 }
 
-/// The launches in a folder of --save, in their order.
-std::vector<fs::path> saved_launches(const fs::path& folder) {
-  std::map<unsigned long, fs::path> numbered;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") == std::string::npos) numbered.emplace(std::stoul(name), entry.path() / "launch.json");
-  }
-  std::vector<fs::path> all;
-  for (const auto& [number, path] : numbered) all.push_back(path);
-  return all;
-}
-
 /// The answers to the questions about one launch after the other.
 class Examiner {
  public:
@@ -130,6 +118,17 @@ class Examiner {
 };
 
 }  // namespace
+
+std::vector<fs::path> saved_launches(const fs::path& folder) {
+  std::map<unsigned long, fs::path> numbered;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos) numbered.emplace(std::stoul(name), entry.path() / "launch.json");
+  }
+  std::vector<fs::path> all;
+  for (const auto& [number, path] : numbered) all.push_back(path);
+  return all;
+}
 
 void check_examination(const Examination& examination) {
   static_cast<void>(pattern_of(examination.kernels));

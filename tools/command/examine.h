@@ -21,6 +21,9 @@ struct Examination {
   bool asks() const { return !gemm.empty() || !why.empty() || banks || guess; }
 };
 
+/// The launches in a folder of --save, in their order: each a launch.json.
+std::vector<std::filesystem::path> saved_launches(const std::filesystem::path& folder);
+
 /// Throws std::runtime_error for a wrong regular expression, or a question that needs another one.
 void check_examination(const Examination& examination);
 

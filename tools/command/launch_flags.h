@@ -21,6 +21,7 @@ struct LaunchFlags {
   std::vector<std::string> buffers, params;
   std::uint32_t shared_bytes = 0;
   bool contract = true;
+  bool keep_registers = false;  ///< KernelOptions::keep_registers: of `warpmat debug`
   std::string assembler;  ///< "ptxas", "rule", or empty: what launch.json says, else the rule
 };
 

@@ -21,9 +21,10 @@ void add_man(warpmat::Command app) {
 }
 
 constexpr warpmat::AddSubcommand commands[] = {
-    warpmat::add_run,     warpmat::add_exec,  warpmat::add_explain, warpmat::add_launch, warpmat::add_banks,
-    warpmat::add_swizzle, warpmat::add_check, warpmat::add_cuda,    warpmat::add_list,   warpmat::add_layout,
-    warpmat::add_site,    warpmat::add_new,   warpmat::add_nvcc,    add_completion,      add_man,
+    warpmat::add_run,   warpmat::add_exec,  warpmat::add_explain, warpmat::add_launch,
+    warpmat::add_debug, warpmat::add_banks, warpmat::add_swizzle, warpmat::add_check,
+    warpmat::add_cuda,  warpmat::add_list,  warpmat::add_layout,  warpmat::add_site,
+    warpmat::add_new,   warpmat::add_nvcc,  add_completion,       add_man,
 };
 
 /// The subcommands of warpmat-gpu as a group of their own in the help.
@@ -39,10 +40,19 @@ const warpmat::HandingProgram* find_program_of(int argc, char** argv) {
   return warpmat::find_handing_program(first);
 }
 
+/// gdb's spelling of an option: words of one dash and several letters are several options elsewhere.
+void accept_ex(int argc, char** argv) {
+  static char spelling[] = "--ex";
+  if (argc < 2 || std::string_view(argv[1]) != "debug") return;
+  for (int i = 2; i < argc && std::string_view(argv[i]) != "cuda"; ++i)
+    if (std::string_view(argv[i]) == "-ex") argv[i] = spelling;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using warpmat::fail;
+  accept_ex(argc, argv);
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error in a sentence
   try {
     if (const warpmat::HandingProgram* const program = find_program_of(argc, argv)) warpmat::hand_over(*program, argv);

@@ -33,8 +33,8 @@ std::vector<std::function<void()>>& texts_to_make() {
 
 }  // namespace
 
-CommandOption CommandOption::required() const {
-  option_->required();
+CommandOption CommandOption::required(bool is) const {
+  option_->required(is);
   return *this;
 }
 CommandOption CommandOption::type_name(const std::string& name) const {

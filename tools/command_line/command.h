@@ -22,7 +22,7 @@ class CommandOption {
  public:
   explicit CommandOption(CLI::Option& option) : option_(&option) {}
 
-  CommandOption required() const;
+  CommandOption required(bool is = true) const;
   CommandOption type_name(const std::string& name) const;
   /// Whether one occurrence may have several values (CLI11's default for lists).
   CommandOption allow_extra_args(bool allowed) const;

@@ -94,6 +94,8 @@ class Origins : public machine::Observer {
   const Ways& ways() const { return ways_; }
   /// The products, by number, whose results some byte still has. Forgets operands that were looked at.
   std::vector<bool> products_in_use(std::size_t products);
+  /// Of a register of the event's warp; nullptr: no byte has an origin.
+  const RegisterOrigins* find(const machine::Event& event, code::Slot slot);
   std::span<const Origin> shared(int rank) const { return blocks_[static_cast<std::size_t>(rank)].shared; }
 
  private:
@@ -150,7 +152,6 @@ class Origins : public machine::Observer {
   BlockOrigins& block(const machine::Event& event);
   WarpOrigins& registers(const machine::Event& event);
   std::size_t place(const machine::Event& event, code::Slot slot) const;
-  const RegisterOrigins* find(const machine::Event& event, code::Slot slot);
   std::uint32_t step(std::uint32_t way, std::uint32_t Way::*member, std::uint32_t statement, int warp = -1);
   void clear_results(const machine::Event& event, LaneMask lanes);
   void move_registers(const machine::Event& event, std::size_t from, code::Slot from_slot, std::size_t to);

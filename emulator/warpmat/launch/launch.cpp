@@ -178,7 +178,8 @@ Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions
   assembler.contract = assembler.contract && options.contract;
   const Target* const target = options.target.empty() ? nullptr : &warpmat::target(options.target);
   program_ = std::make_shared<const code::Program>(code::resolve(
-      Internals::syntax(module), entry, target, [&](code::ProgramDraft& draft) { code::assemble(draft, assembler, options.decisions); }));
+      Internals::syntax(module), entry, target, [&](code::ProgramDraft& draft) { code::assemble(draft, assembler, options.decisions); },
+      options.keep_registers));
 }
 
 std::string Kernel::entry() const {

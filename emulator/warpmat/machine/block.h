@@ -69,7 +69,7 @@ class Block {
   std::map<std::uint32_t, MbarrierHistory>& mbarriers() { return mbarriers_; }
   const std::map<std::uint32_t, MbarrierHistory>& mbarriers() const { return mbarriers_; }
   /// "mbarrier 'full'[1] at 0x408: its phase of parity 0 misses 1 of 1 arrivals and 512 bytes that never arrive; 2 phases ended before".
-  std::string describe_mbarrier(std::uint32_t offset);
+  std::string describe_mbarrier(std::uint32_t offset) const;
   /// Who has arrived in the mbarrier's phase, or changed it, a note for each statement and warp.
   std::vector<Trap::Note> mbarrier_changes(std::uint32_t offset) const;
   std::string& printed() { return printed_; }
@@ -96,6 +96,7 @@ class Block {
   /// Of the last access which has this number, or another one that shares its place.
   LastAccess& last_access(std::uint32_t access) { return accesses_[access % accesses_.size()]; }
   BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
+  const BarrierState& barrier(int id) const { return barriers_[static_cast<std::size_t>(id)]; }
   /// The same, which an operation names.
   BarrierState& use_barrier(int id) {
     known_barriers_ = std::max(known_barriers_, id + 1);

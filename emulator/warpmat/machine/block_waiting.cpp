@@ -91,7 +91,7 @@ void Block::report_deadlock(std::vector<Trap::Note> others) {
               Trap::Kind::deadlock);
 }
 
-std::string Block::describe_mbarrier(std::uint32_t offset) {
+std::string Block::describe_mbarrier(std::uint32_t offset) const {
   const std::uint64_t address = launch_.program.shared_base + offset;
   std::uint64_t bits;
   std::memcpy(&bits, shared_.data() + offset, 8);

@@ -89,7 +89,7 @@ class BulkCopies {
     pending_.push_back(std::move(transfer));
   }
   bool empty() const { return pending_.empty(); }
-  std::size_t pending() const { return pending_.size(); }
+  const std::vector<BulkTransfer>& pending() const { return pending_; }
 
   /// Performs the copies that this mbarrier counts until its phase ends, in their order, and adds their bytes there. Returns false if there
   /// are none.

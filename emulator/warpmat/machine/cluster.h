@@ -51,6 +51,7 @@ class Cluster {
   Block& block(int rank) { return *blocks_[static_cast<std::size_t>(rank)]; }
   const Block& block(int rank) const { return *blocks_[static_cast<std::size_t>(rank)]; }
   BulkCopies& copies() { return copies_; }
+  const BulkCopies& copies() const { return copies_; }
   Observers& observers() { return observers_; }
   std::uint64_t operations() const;
   std::string take_printed();

@@ -60,7 +60,7 @@ SharedPlace barrier_of(WarpState& warp, const BulkCopy& copy, int lane, std::uin
 
 void add_copy(WarpState& warp, int lane, BulkTransfer transfer) {
   BulkCopies& copies = warp.block().cluster().copies();
-  check_waiting(warp, lane, copies.pending(), "bulk copies of the cluster");
+  check_waiting(warp, lane, copies.pending().size(), "bulk copies of the cluster");
   transfer.number = copies.issued();
   if (warp.observers().want(EventKinds::copies)) {
     const Operation& operation = warp.program().operations[static_cast<std::size_t>(warp.split().pc)];

@@ -203,6 +203,17 @@ class WarpState {
   LaneMask existing() const { return existing_; }
   /// The split that executes: its lanes, and its function's frame.
   const Split& split() const { return splits_[current_]; }
+  /// All splits: of a block that another one interrupts, and of a warp that others wait for, too.
+  const std::pmr::vector<Split>& splits() const { return splits_; }
+  /// The registers of all functions, in which a Split::frame is an offset.
+  const std::uint8_t* registers() const { return registers_; }
+  /// A lane's local memory, that of all functions.
+  const std::uint8_t* whole_local_memory(int lane) const {
+    return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
+  }
+  const LaunchState& launch() const { return launch_; }
+  /// Its cp.async; null: it has issued none.
+  const AsyncCopies* async_copies() const { return async_.get(); }
   /// The groups of bulk copies that a lane has committed.
   std::uint32_t bulk_groups(int lane) const { return async_ == nullptr ? 0 : async_->bulk_committed[static_cast<std::size_t>(lane)]; }
   code::Slot result_slot(const code::Operation& operation, int i) const { return slots(operation)[i]; }
@@ -222,7 +233,6 @@ class WarpState {
   enum class Step : std::uint8_t { next, leave_split, yield, needs_reservation, reservation_is_over };
 
   Block& block() { return block_; }
-  const LaunchState& launch() const { return launch_; }
   Observers& observers() { return observers_; }
   Event event(const code::Operation& operation, LaneMask executing) const { return Event(*this, operation, executing); }
   CallEvent event(const code::Operation& operation, std::string_view callee, const code::Call& call, std::uint32_t caller_frame,

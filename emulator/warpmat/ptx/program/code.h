@@ -92,6 +92,16 @@ struct ParameterRow {
   std::uint8_t bytes = 4;    ///< of the value: 4 or 8
 };
 
+/// A register that the text of a function names.
+struct PlacedRegister {
+  int function = 0;
+  std::string name;       ///< "%r5", "%v.x"
+  std::string_view type;  ///< "b32", "pred"
+  RegisterClass register_class = RegisterClass::word;
+  Slot slot = 0;
+  bool written = false;  ///< an operation writes it: else the assembler has removed what did
+};
+
 /// A parameter of the entry.
 struct Parameter {
   std::string_view name;
@@ -173,6 +183,8 @@ struct Program {
   std::vector<Relocation> module_relocations;
   std::vector<Variable> module_variables, shared_variables;
 
+  bool keeps_registers = false;           ///< KernelOptions::keep_registers
+  std::vector<PlacedRegister> registers;  ///< with keeps_registers those that an operation reads or writes; else none
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t shared_base = 0;  ///< address of the first byte of shared memory

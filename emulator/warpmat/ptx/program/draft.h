@@ -44,11 +44,20 @@ struct Words {
   std::optional<Value> high{};
 };
 
+/// Registers of one declaration.
+struct DeclaredRegisters {
+  std::string_view name;  ///< of a range the part before the numbers
+  Value first = 0;
+  std::int64_t count = 0;  ///< of a range; 0: one register
+  int vector = 1;
+};
+
 struct DraftFunction {
   const syntax::Function* source = nullptr;
   std::vector<DraftOperation> operations;
   std::vector<DraftRegister> registers;
-  std::vector<int> labels;  ///< the operation that each one precedes
+  std::vector<DeclaredRegisters> declared;  ///< in the order of the text, of all scopes
+  std::vector<int> labels;                  ///< the operation that each one precedes
   std::uint32_t local_bytes = 0;
   std::vector<std::int32_t> parameter_offsets, return_offsets;  ///< in local memory, or -1 for registers
   std::vector<std::int32_t> parameter_bytes, return_bytes;

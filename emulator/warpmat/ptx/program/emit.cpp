@@ -83,10 +83,11 @@ class Emitter {
     place_constants();
     for (const DraftFunction& function : draft_.functions) {
       blocks_.push_back(find_blocks(function));
-      frames_.push_back(place_registers(function, blocks_.back(), Liveness(function, blocks_.back())));
+      frames_.push_back(place_registers(function, blocks_.back(), Liveness(function, blocks_.back()), program_.keeps_registers));
     }
     reserve_operations();
     for (std::size_t i = 0; i < draft_.functions.size(); ++i) emit_function(i);
+    for (std::size_t i = 0; program_.keeps_registers && i < draft_.functions.size(); ++i) name_registers(i);
     note_operations();
     program_.call_tree = make_call_tree(program_);
     program_.orders_clusters = may_order_clusters(program_);
@@ -165,6 +166,32 @@ class Emitter {
       mark_row_loads(program_, first);
     }
     add_parameter_rows(first);
+  }
+
+  /// Adds the function's named registers that have a place.
+  void name_registers(std::size_t index) {
+    const DraftFunction& function = draft_.functions[index];
+    std::vector<bool> read(function.registers.size()), written(function.registers.size());
+    for (const DraftOperation& operation : function.operations) {
+      for_each_read(operation, [&](Value value) { read[static_cast<std::size_t>(value)] = true; });
+      for (const Value value : operation.results) written[static_cast<std::size_t>(value)] = true;
+    }
+    for (const std::vector<Value>* formal : {&function.parameter_registers, &function.return_registers})
+      for (const Value value : *formal)
+        if (!is_constant(value)) written[static_cast<std::size_t>(value)] = true;
+    const auto add = [&](std::string name, Value value) {
+      const auto at = static_cast<std::size_t>(value);
+      if (!read[at] && !written[at]) return;
+      const DraftRegister& kind = function.registers[at];
+      program_.registers.push_back(
+          {static_cast<int>(index), std::move(name), kind.type->name, kind.register_class, slot(index, value), written[at]});
+    };
+    for (const DeclaredRegisters& declared : function.declared)
+      for (std::int64_t i = 0; i < std::max<std::int64_t>(declared.count, 1); ++i)
+        for (int element = 0; element < declared.vector; ++element)
+          add(fmt::format("{}{}{}", declared.name, declared.count == 0 ? "" : std::to_string(i),
+                          declared.vector == 1 ? "" : fmt::format(".{}", "xyzw"[element])),
+              declared.first + static_cast<Value>(i * declared.vector + element));
   }
 
   void emit_operation(std::size_t index, const DraftOperation& draft, std::int32_t first) {

@@ -58,8 +58,10 @@ std::vector<Value> find_predecessors(const DraftFunction& function, const std::v
 
 }  // namespace
 
-Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness) {
-  const std::vector<Interval> intervals = find_intervals(function, blocks, liveness);
+Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness, bool keep) {
+  std::vector<Interval> intervals = find_intervals(function, blocks, liveness);
+  for (Interval& interval : intervals)
+    if (keep && interval.first <= interval.last) interval = {-1, static_cast<int>(function.operations.size())};
   std::vector<bool> has_place(intervals.size());
   for (const Value word : function.words) has_place[static_cast<std::size_t>(word)] = true;
   std::vector<Value> order;

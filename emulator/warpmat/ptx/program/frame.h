@@ -16,7 +16,7 @@ struct Frame {
   bool reads_unwritten = false;  ///< an operation may read a register that none has written
 };
 
-/// The named registers of a list never share places, because the list's owner accesses them.
-Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness);
+/// The named registers of a list never share places, because the list's owner accesses them. With `keep` no register does.
+Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness, bool keep);
 
 }  // namespace warpmat::code

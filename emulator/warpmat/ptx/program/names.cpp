@@ -33,6 +33,7 @@ void Names::declare_registers(const syntax::Variable& variable) {
   const std::int64_t count = std::max<std::int64_t>(variable.registers, 1) * variable.vector;
   function_.registers.resize(function_.registers.size() + static_cast<std::size_t>(count),
                              {register_class_of(bits), static_cast<std::uint8_t>(bits), type});
+  function_.declared.push_back({variable.name, first, variable.registers, variable.vector});
   if (variable.registers == 0) return declare(variable.name, {.value = first, .vector = variable.vector});
   Scope& scope = open_.back();
   std::erase_if(scope.ranges, [&](const Range& range) { return range.prefix == variable.name; });

@@ -134,11 +134,12 @@ std::size_t bytes(RegisterClass register_class) {
 }
 
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target,
-                const std::function<void(ProgramDraft&)>& assemble) {
+                const std::function<void(ProgramDraft&)>& assemble, bool keep_registers) {
   const syntax::Function& function = find_entry(*module, entry);
   const Target& run_target = find_run_target(*module, target);
   return make_program(std::move(module), &run_target, [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
     draft.program.entry = function.name;
+    draft.program.keeps_registers = keep_registers;
     place_parameters(function, draft.program);
     read_limits(function, draft.program.limits);
     check_system_functions(*draft.program.module, errors);

@@ -21,8 +21,9 @@ const Target& find_run_target(const syntax::Module& module, const Target* wanted
 /// The program of an entry. `target` is the GPU to emulate, or nullptr for the module's own .target; PTX for an older target runs on a
 /// newer one. `assemble` does to the resolved functions what an assembler does to their bits. Throws SyntaxError listing every statement
 /// that cannot be executed, and std::invalid_argument if there is no such entry or the target does not fit.
+/// `keep_registers` as of KernelOptions.
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target,
-                const std::function<void(ProgramDraft&)>& assemble);
+                const std::function<void(ProgramDraft&)>& assemble, bool keep_registers = false);
 
 /// The most threads of a block: the product of .maxntid, or what every GPU allows where one of them is 0 or the product is larger.
 std::int64_t most_threads(const Limits& limits);
