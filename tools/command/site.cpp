@@ -98,7 +98,7 @@ void add_site(Command app) {
       "  warpmat site --out page\n"
       "  warpmat site --live live.html");
   command.callback([directory, live, out, one_file] {
-    if (out.count() + one_file.count() == 0) throw std::runtime_error("site needs --out DIRECTORY or --live FILE");
+    if (out.count() + one_file.count() == 0) require_option("--out or --live");
     if (one_file.count() != 0) write_live(*live);
     if (out.count() != 0) write_site(*directory);
   });
