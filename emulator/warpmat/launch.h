@@ -352,6 +352,12 @@ struct LaunchOptions {
 
 /// The way of an element of a product's result, backwards: LaunchOptions::why.
 struct Why {
+  /// Elements of a factor that meet in a product, one behind the other, and the way that they came.
+  struct Source {
+    std::string matrix;                        ///< the buffer's name; empty: they are no elements of a factor
+    std::array<int, 2> first = {}, last = {};  ///< row and column as they lie in memory: of B^T a row for each column of B
+    std::string way;                           ///< "line 40 (ldmatrix) read it at 0x400, line 12 (st.shared) wrote it there"
+  };
   /// A product that formed it: one element of the result of a matrix instruction.
   struct Step {
     std::string opcode;
@@ -359,6 +365,7 @@ struct Why {
     std::vector<int> depths;             ///< the k that the elements of this row of a have; -1: none, or an element that was not kept
     std::string where;                   ///< "line 341 (mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; gemm.cu:41)"
     std::vector<std::uint32_t> a, b, c;  ///< registers of the operands, 32 lanes each, as `warpmat explain` takes them; empty of wgmma
+    std::vector<Source> sources;         ///< of the row of a, then of the column of b
   };
   std::string text;         ///< who stored it, and for each product which elements met, by which statements and shared addresses
   std::vector<Step> steps;  ///< in their order

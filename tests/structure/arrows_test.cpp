@@ -94,8 +94,13 @@ const std::vector<Folder> folders = {
     {"tools/assembler", {"emulator", "tools/report"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/models"}},
     {"tools/command_line", {"emulator", "tools/report"}},
+<<<<<<< HEAD
     {"tools/debug", {"emulator", "tools/report"}},
     {"tools/command", {"emulator", "gpu/runners", "tools/assembler", "tools/debug", "tools/report", "tools/command_line"}},
+=======
+    {"tools/command", {"emulator", "gpu/runners", "tools/assembler", "tools/report", "tools/command_line"}},
+    {"tools/browser", {"emulator", "gpu/recordings", "gpu/runners", "tools/report", "tools/command"}},
+>>>>>>> browser
     {"tools/gpu/report", {"emulator", "gpu", "tools/report", "tools/command_line"}},
     {"tools/gpu", {"emulator", "gpu", "tools/report", "tools/gpu/report", "tools/command_line"}},
     {"tools/lab/report", {"emulator", "gpu", "tools/report", "tools/gpu/report", "tools/command_line"}},

@@ -114,6 +114,10 @@ ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description
   std::string assembler = program_of(kernel).assembler;
   if (asked == "ptxas" && flags.contract) assembler = use_ptxas(file.module, entry, options, kernel);
   add_scratch(description, program_of(kernel).parameters.size());
+  return ready_launch(std::move(kernel), std::move(description), std::move(assembler));
+}
+
+ReadyLaunch ready_launch(Kernel kernel, LaunchDescription description, std::string assembler) {
   check_arguments(description, program_of(kernel));
   if (!description.block) description.config.block = compiled_block(program_of(kernel).limits);
   PreparedLaunch prepared = prepare(description, kernel);

@@ -42,6 +42,9 @@ struct ReadyLaunch {
 /// Parses the kernel of `description` and fills its memory. Throws std::runtime_error, and MemoryLimit beyond the limit of memory.
 ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description, const Limits& limits);
 
+/// The same of a kernel that is there already.
+ReadyLaunch ready_launch(Kernel kernel, LaunchDescription description, std::string assembler = {});
+
 /// Whether a list of checks includes bank conflicts, which are a report and not a check that traps; and the list without them.
 bool counts_banks(const std::string& checks);
 std::string without_banks(const std::string& checks);

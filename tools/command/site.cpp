@@ -8,9 +8,11 @@
 #include <string>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/files/process.h>
 #include "commands.h"
 #include "embedded_files.h"
 
+#include "tools/report/input_file.h"
 #include "tools/report/site_data.h"
 
 namespace warpmat {
@@ -43,6 +45,23 @@ void make_directory(const fs::path& directory) {
   if (error) throw std::runtime_error(fmt::format("cannot make {}: {}", directory.string(), error.message()));
 }
 
+/// The page that executes: tools/browser builds it by emscripten, beside this build or for the package.
+fs::path live_page() {
+  const fs::path built = command_folder() / WARPMAT_LIVE_IN_BUILD, installed = command_folder() / WARPMAT_LIVE_INSTALLED;
+  for (const fs::path& page : {built, installed})
+    if (std::error_code error; fs::exists(page, error)) return page;
+  throw std::runtime_error(fmt::format(
+      "the page that executes is neither {} nor {}; in a checkout `cmake --preset wasm && cmake --build --preset wasm` makes it, "
+      "with Debian's package emscripten",
+      built.lexically_normal().string(), installed.lexically_normal().string()));
+}
+
+void write_live(const fs::path& file) {
+  const std::string page = read_file(live_page());
+  write_file(file, {page});
+  fmt::print("{}: {} kB; open it in a browser, or put it on any web server\n", file.string(), (page.size() + 999) / 1000);
+}
+
 void write_site(const fs::path& directory) {
   make_directory(directory);
   const std::string data = site_data();
@@ -60,18 +79,29 @@ void write_site(const fs::path& directory) {
 
 void add_site(Command app) {
   const auto directory = std::make_shared<std::string>();
+  const auto live = std::make_shared<std::string>();
   const Command command = app.add_subcommand("site", "Write a page to look at layouts, evidence and bank conflicts in a browser");
-  command.add_option("--out", *directory, "Where it goes: a directory that does not exist, is empty, or has an older page")
-      .required()
-      .type_name("DIRECTORY");
+  const CommandOption out =
+      command.add_option("--out", *directory, "Where it goes: a directory that does not exist, is empty, or has an older page")
+          .type_name("DIRECTORY");
+  const CommandOption one_file =
+      command.add_option("--live", *live, "Write the page that executes PTX in the browser: one file").type_name("FILE");
   command.footer(
       "The page needs no network and no server. It shows every operand of every form as a matrix and as registers, how its bits are known\n"
       "on each target, and a tile in shared memory with its bank conflicts. Its address holds all that is chosen: copy it to show "
       "somebody.\n"
       "\n"
+      "--live writes a page with an editor that executes lists and kernels by WebAssembly: registers and matrices, another card beside\n"
+      "this one, where an element comes from, banks, races. It needs no network either.\n"
+      "\n"
       "Examples:\n"
-      "  warpmat site --out page");
-  command.callback([directory] { write_site(*directory); });
+      "  warpmat site --out page\n"
+      "  warpmat site --live live.html");
+  command.callback([directory, live, out, one_file] {
+    if (out.count() + one_file.count() == 0) require_option("--out or --live");
+    if (one_file.count() != 0) write_live(*live);
+    if (out.count() != 0) write_site(*directory);
+  });
 }
 
 }  // namespace warpmat

@@ -163,6 +163,13 @@ std::string name(const ElementType& type) {
   return type.format ? std::string(name(*type.format)) : fmt::format("b{}", type.bits);
 }
 
+std::string element_text(const ElementType& type, std::uint64_t bits) {
+  if (!type.format) return fmt::format("{:#0{}x}", bits, 2 + (type.bits + 3) / 4);
+  const double value = to_double(*type.format, bits);
+  return *type.format == Format::f64 || is_integer(row(*type.format)) ? fmt::format("{}", value)
+                                                                      : fmt::format("{}", static_cast<float>(value));
+}
+
 ElementType find_element_type(std::string_view text) {
   if (const FormatRow* found = find_format(text)) return ElementType::of(found->format);
   int bits = 0;

@@ -36,6 +36,9 @@ struct ElementType {
 /// "f16", "b16".
 std::string name(const ElementType& type);
 
+/// An element as people read it: the shortest decimal that is the number, or the bits of a type without numbers.
+std::string element_text(const ElementType& type, std::uint64_t bits);
+
 /// The type that FORMAT spells: a format of PTX ("e4m3"), or plain bits as in `list` (b4, b16, also x16). Throws std::runtime_error listing
 /// all types.
 ElementType find_element_type(std::string_view text);

@@ -29,8 +29,9 @@ std::string syntax_error(const std::string& name, std::string_view what) {
 
 }  // namespace
 
-JsonFile::JsonFile(const std::filesystem::path& path) : name_(path.string()) {
-  const std::string text = read_file(path);
+JsonFile::JsonFile(const std::filesystem::path& path) : JsonFile(path.string(), read_file(path)) {}
+
+JsonFile::JsonFile(std::string name, const std::string& text) : name_(std::move(name)) {
   if (const std::size_t nul = text.find('\0'); nul != std::string::npos)  // where the parser takes the text to end
     throw std::runtime_error(fmt::format("{}:{}: no JSON: a NUL byte", name_,
                                          1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n')));

@@ -14,6 +14,8 @@ class JsonFile {
  public:
   /// Throws std::runtime_error "FILE:LINE:COLUMN: ..." where the text is no object of JSON, or an object has a key twice.
   explicit JsonFile(const std::filesystem::path& path);
+  /// The same of a text; `name` stands for the file.
+  JsonFile(std::string name, const std::string& text);
 
   const nlohmann::ordered_json& json() const { return json_; }
   /// "FILE:LINE" of the value at "params[2].tensormap.swizzle", or of the nearest value around it.

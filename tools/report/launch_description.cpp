@@ -100,20 +100,37 @@ std::vector<std::uint8_t> random_bytes(std::uint64_t count, std::uint64_t seed) 
   return bytes;
 }
 
-/// `count` numbers of `format`: in [-1, 1), integers over their whole range.
-std::vector<std::uint8_t> random_numbers(const FormatRow& format, std::uint64_t count, std::uint64_t seed) {
-  Random random(combine(seed, hash_name(format.name)));
-  std::vector<std::uint8_t> bytes((count * static_cast<std::uint64_t>(format.bits) + 7) / 8);
+/// `count` elements of `width` bits, one behind the other; `next` gives the bits of each.
+template <typename Next>
+std::vector<std::uint8_t> packed(int width, std::uint64_t count, Next next) {
+  std::vector<std::uint8_t> bytes((count * static_cast<std::uint64_t>(width) + 7) / 8);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t draw = random.next();
-    const std::uint64_t bits =
-        is_integer(format) ? draw >> (64 - format.bits) : from_double(format.format, std::ldexp(static_cast<double>(draw >> 11), -52) - 1);
-    for (int bit = 0; bit < format.bits; ++bit) {
-      const std::uint64_t place = i * static_cast<std::uint64_t>(format.bits) + static_cast<std::uint64_t>(bit);
+    const std::uint64_t bits = next(i);
+    for (int bit = 0; bit < width; ++bit) {
+      const std::uint64_t place = i * static_cast<std::uint64_t>(width) + static_cast<std::uint64_t>(bit);
       bytes[place / 8] = static_cast<std::uint8_t>(bytes[place / 8] | (bits >> bit & 1) << place % 8);
     }
   }
   return bytes;
+}
+
+/// `count` numbers of `format`: in [-1, 1), integers over their whole range.
+std::vector<std::uint8_t> random_numbers(const FormatRow& format, std::uint64_t count, std::uint64_t seed) {
+  Random random(combine(seed, hash_name(format.name)));
+  return packed(format.bits, count, [&](std::uint64_t) {
+    const std::uint64_t draw = random.next();
+    return is_integer(format) ? draw >> (64 - format.bits)
+                              : from_double(format.format, std::ldexp(static_cast<double>(draw >> 11), -52) - 1);
+  });
+}
+
+/// The numbers of a buffer, rounded to its type; of plain bits the whole numbers.
+std::vector<std::uint8_t> given_numbers(const ElementType& type, const std::vector<double>& values) {
+  return packed(type.bits, values.size(), [&](std::uint64_t i) {
+    if (type.format) return from_double(*type.format, values[i]);
+    if (!(values[i] >= 0 && values[i] < std::ldexp(1, type.bits))) fail(fmt::format("{} is no number of {} bits", values[i], type.bits));
+    return static_cast<std::uint64_t>(values[i]);
+  });
 }
 
 std::uint64_t size_in(const LaunchBuffer& buffer, const std::string& text) {
@@ -306,6 +323,7 @@ void check_arguments(const LaunchDescription& description, const code::Program& 
 }
 
 std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer) {
+  if (buffer.values) return given_numbers(*buffer.type, *buffer.values);
   const std::vector<std::string> parts = split(buffer.source, ':');
   if (parts[0] == "zeros" && parts.size() == 2) return std::vector<std::uint8_t>(size_in(buffer, parts[1]));
   if (parts[0] == "fill" && parts.size() == 3) {
@@ -402,7 +420,7 @@ void write_outputs(const LaunchDescription& description, const PreparedLaunch& p
     const std::uint64_t size = prepared.sizes.at(buffer.name);
     const DType type = buffer.out_type ? *buffer.out_type : dtype_in_memory(buffer.type);
     std::vector<std::size_t> shape = buffer.out_shape.empty() ? buffer.shape : buffer.out_shape;
-    if (shape.empty()) shape = {size / size_of(type)};
+    if (shape.empty()) shape = {static_cast<std::size_t>(size) / size_of(type)};
     NpyArray array = NpyArray::zeros(type, shape);
     if (array.bytes.size() != size)
       fail(fmt::format("buffer {} has {} bytes, {} has {}", buffer.name, size, describe(array), array.bytes.size()));

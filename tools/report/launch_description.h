@@ -27,12 +27,13 @@ struct LaunchBuffer {
   std::string source;         ///< FILE.npy, zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED], random:FORMAT:COUNT[:SEED]
   std::filesystem::path out;  ///< empty: it is not written
   std::optional<DType> out_type{};
-  std::vector<std::size_t> out_shape{};        ///< empty: one dimension
-  std::optional<ElementType> type{};           ///< of its elements, where that is said: what is expected and written has it, too
-  std::vector<std::size_t> shape{};            ///< the same of its shape
-  std::optional<ExpectedContents> expected{};  ///< after the launch
-  std::uint64_t address = 0;                   ///< where it lies, because memory has its address; 0: anywhere
-  bool variable = false;                       ///< a .global or .const variable of the module, at `address`; `name` is that in PTX
+  std::vector<std::size_t> out_shape{};         ///< empty: one dimension
+  std::optional<ElementType> type{};            ///< of its elements, where that is said: what is expected and written has it, too
+  std::vector<std::size_t> shape{};             ///< the same of its shape
+  std::optional<ExpectedContents> expected{};   ///< after the launch
+  std::uint64_t address = 0;                    ///< where it lies, because memory has its address; 0: anywhere
+  std::optional<std::vector<double>> values{};  ///< numbers of `type` in place of a source
+  bool variable = false;                        ///< a .global or .const variable of the module, at `address`; `name` is that in PTX
 };
 
 /// An address to insert into the bytes of a parameter.
@@ -77,6 +78,9 @@ struct LaunchDescription {
 /// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error naming the file, the place in it and what would be
 /// right.
 LaunchDescription read_launch(const std::filesystem::path& path);
+
+/// The same of the text of a launch.json, which messages call `name`. It needs no "ptx".
+LaunchDescription parse_launch(const std::string& name, const std::string& text);
 
 /// One --param: NAME[+OFFSET], TYPE:VALUE or bytes:HEX. `buffers` are those that exist. Throws std::runtime_error.
 LaunchParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers);

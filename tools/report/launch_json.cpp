@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <warpmat/assembler/decisions_file.h>
+
 #include "tools/report/json_file.h"
 #include "tools/report/launch_description.h"
 #include "tools/report/tensor_map_names.h"
@@ -121,21 +123,35 @@ ExpectedContents expected_of(const ParsedJson& json, const std::filesystem::path
   return expected;
 }
 
+/// "values": [1, 2.5, ...], or rows of them.
+std::vector<double> values_of(const ParsedJson& json, const Where& where) {
+  std::vector<double> values;
+  for (const ParsedJson& row : list(json, "values", where))
+    for (const ParsedJson& value : row.is_array() ? row : ParsedJson::array({row})) {
+      if (!value.is_number()) (where / "values").fail("numbers, or rows of numbers, belong here");
+      values.push_back(value.get<double>());
+    }
+  return values;
+}
+
 LaunchBuffer buffer_of(const ParsedJson& json, const std::filesystem::path& folder, const Where& where) {
-  where.check_keys(json, {"name", "file", "bytes", "random", "fill", "dtype", "shape", "out", "expect", "address", "variable"});
+  where.check_keys(json, {"name", "file", "bytes", "random", "fill", "dtype", "shape", "out", "expect", "address", "variable", "values"});
   LaunchBuffer buffer;
   buffer.name = text(json, "name", where);
   if (buffer.name.empty()) where.fail("a buffer needs a \"name\"");
-  if (json.contains("file") + json.contains("bytes") + json.contains("random") != 1)
-    where.fail("a buffer has either \"file\", \"bytes\" or \"random\"");
+  if (json.contains("file") + json.contains("bytes") + json.contains("random") + json.contains("values") != 1)
+    where.fail("a buffer has either \"file\", \"bytes\", \"random\" or \"values\"");
   if (json.contains("fill") && !json.contains("bytes")) where.fail("\"fill\" is the value of \"bytes\": say how many");
   if (json.contains("file"))
     buffer.source = (folder / text(json, "file", where)).string();
+  else if (json.contains("values"))
+    buffer.values = values_of(json, where);
   else if (json.contains("random"))
     buffer.source = "random:" + text(json, "random", where);
   else
     buffer.source = fmt::format("fill:{}:{}", number(json, "bytes", 0, where), number(json, "fill", 0, where));
   buffer.type = element_type(json, "dtype", where);
+  if (buffer.values && !buffer.type) where.fail("\"values\" need their \"dtype\"");
   buffer.shape = shape_of(json, "shape", where);
   buffer.address = number(json, "address", 0, where);
   if (json.contains("variable") && !json.at("variable").is_boolean()) where.fail("\"variable\" is true or false");
@@ -148,7 +164,7 @@ LaunchBuffer buffer_of(const ParsedJson& json, const std::filesystem::path& fold
 
 LaunchPointer pointer_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, std::size_t size, const Where& where) {
   where.check_keys(json, {"at", "buffer", "offset"});
-  LaunchPointer pointer{number(json, "at", 0, where), text(json, "buffer", where), 0};
+  LaunchPointer pointer{static_cast<std::size_t>(number(json, "at", 0, where)), text(json, "buffer", where), 0};
   if (json.contains("offset")) {
     if (!json.at("offset").is_number_integer()) where.fail("\"offset\" must be a whole number of bytes");
     pointer.offset = json.at("offset").get<std::int64_t>();
@@ -278,17 +294,15 @@ LaunchParameter parameter_of(const ParsedJson& json, const std::vector<LaunchBuf
 
 }  // namespace
 
-LaunchDescription read_launch(const std::filesystem::path& path) {
-  const JsonFile file(path);
+namespace {
+
+LaunchDescription launch_of(const JsonFile& file, const std::filesystem::path& folder) {
   const ParsedJson& json = file.json();
   const Where where{&file, ""};
   where.check_keys(json, {"ptx", "kernel", "assembler", "assembler_options", "decisions", "grid", "block", "cluster", "dynamic_shared",
                           "buffers", "params", "gemm"});
-  const std::filesystem::path folder = path.parent_path();
   LaunchDescription launch;
-  const std::string ptx = text(json, "ptx", where);
-  if (ptx.empty()) where.fail("\"ptx\" must name the file of the kernel");
-  launch.ptx = folder / ptx;
+  if (const std::string ptx = text(json, "ptx", where); !ptx.empty()) launch.ptx = folder / ptx;
   launch.kernel = text(json, "kernel", where);
   launch.gemm = text(json, "gemm", where);
   launch.assembler = text(json, "assembler", where);
@@ -313,6 +327,19 @@ LaunchDescription read_launch(const std::filesystem::path& path) {
   for (const ParsedJson& parameter : list(json, "params", where))
     launch.parameters.push_back(parameter_of(parameter, launch.buffers, (where / "params")[index++]));
   return launch;
+}
+
+}  // namespace
+
+LaunchDescription read_launch(const std::filesystem::path& path) {
+  const JsonFile file(path);
+  LaunchDescription launch = launch_of(file, path.parent_path());
+  if (launch.ptx.empty()) Where{&file, ""}.fail("\"ptx\" must name the file of the kernel");
+  return launch;
+}
+
+LaunchDescription parse_launch(const std::string& name, const std::string& text) {
+  return launch_of(JsonFile(name, text), {});
 }
 
 void fill_from_triton(const std::filesystem::path& path, LaunchDescription& description) {

@@ -197,7 +197,6 @@ std::size_t WarpPlace::count() const {
   return product(shape());
 }
 
-/// Element `index` of the operand's matrix; if the fragment holds several, of the matrix that the statement uses.
 Element WarpPlace::element(const Warp& warp, std::size_t index) const {
   const Fragment& f = operand_->fragment;
   const auto columns = static_cast<std::size_t>(f.columns());

@@ -40,6 +40,9 @@ class WarpPlace {
   /// may be filled with a dense A. Returns the filled registers, by their first words in the register file.
   std::vector<int> fill(Warp& warp, const std::string& source) const;
 
+  /// The same from an array that `file` names in messages.
+  std::vector<int> fill_from(Warp& warp, const NpyArray& array, const std::string& file) const;
+
   /// A heading and a table: registers as lanes by registers, everything else as rows and columns.
   std::string show(const Warp& warp) const;
 
@@ -61,6 +64,8 @@ class WarpPlace {
   std::string describe_element(std::size_t index) const;
 
   // Only for a matrix operand.
+  /// Element `index` of read(); if the fragment holds several matrices, of the one that the statement uses.
+  Element element(const Warp& warp, std::size_t index) const;
   std::size_t statement() const { return statement_; }
   const Operand& operand() const { return *operand_; }
   // Only for a variable.
@@ -77,11 +82,9 @@ class WarpPlace {
   int register_bits() const;
   WarpPlace as_sparse_a() const;
   bool is_dense_a(const NpyHeader& header) const;
-  Element element(const Warp& warp, std::size_t index) const;
   std::uint64_t bit_in_variable(std::size_t index) const;
   void write(Warp& warp, const std::vector<std::uint64_t>& elements) const;
   void write_operand(Warp& warp, const std::vector<std::uint64_t>& elements) const;
-  std::vector<int> fill_from(Warp& warp, const NpyArray& array, const std::string& file) const;
   std::vector<int> slots(const Program& program) const;
 
   std::string text_;

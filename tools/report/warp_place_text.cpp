@@ -50,11 +50,7 @@ std::string grid_text(const WarpPlace& place, const std::vector<std::uint64_t>& 
 }  // namespace
 
 std::string WarpPlace::show_element(std::uint64_t bits) const {
-  if (!type_.format || name_.reading == Reading::bits) return fmt::format("{:#0{}x}", bits, 2 + (type_.bits + 3) / 4);
-  const double value = to_double(*type_.format, bits);
-  return *type_.format == Format::f64 || is_integer(row(*type_.format))
-             ? fmt::format("{}", value)
-             : fmt::format("{}", static_cast<float>(value));  // the shortest exact decimal
+  return element_text(name_.reading == Reading::bits ? ElementType{std::nullopt, type_.bits} : type_, bits);
 }
 
 std::string WarpPlace::show(const Warp& warp) const {

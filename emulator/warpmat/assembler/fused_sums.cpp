@@ -39,7 +39,8 @@ constexpr int no_scale = 4;
 struct SumType {
   std::string_view type;  ///< "f32", "f64", "f16", "bf16"
   bool flushes = false;
-  friend auto operator<=>(const SumType&, const SumType&) = default;
+  friend bool operator==(const SumType&, const SumType&) = default;
+  friend bool operator<(const SumType& a, const SumType& b) { return std::tie(a.type, a.flushes) < std::tie(b.type, b.flushes); }
 };
 
 struct Decoded {

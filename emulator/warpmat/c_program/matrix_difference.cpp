@@ -21,7 +21,8 @@ warpmat_matrix_difference compared(Format format, std::uint64_t rows, std::uint6
   const std::size_t bytes = (rows * columns * bits + 7) / 8;
   const auto* const a = static_cast<const std::uint8_t*>(held);
   const auto* const b = static_cast<const std::uint8_t*>(expected);
-  const MatrixDifference found = warpmat::difference({{a, bytes}, {b, bytes}, {rows, columns}, format, 0, {}, "C"}, tolerance);
+  const MatrixDifference found = warpmat::difference(
+      {{a, bytes}, {b, bytes}, {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, format, 0, {}, "C"}, tolerance);
   warpmat_matrix_difference difference{};
   difference.elements = found.elements;
   difference.wrong = found.wrong;

@@ -143,7 +143,8 @@ class Pairing : public Origins {
   void record(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum);
   void explain(const Origin& origin, const GlobalWrite& write, const machine::WarpState& warp);
   void add_steps(std::uint32_t product, int row, int column, const machine::WarpState& warp, Why& why) const;
-  std::string factors_of(const OperandOrigins& operand, const GemmMatrix& matrix, int line, const machine::WarpState& warp) const;
+  std::string factors_of(const OperandOrigins& operand, const GemmMatrix& matrix, int line, const machine::WarpState& warp,
+                         Why::Step& step) const;
 
   // What is said of a fault: pairing_report.cpp
   std::string name_of(const Operand& operand, const Seen& seen) const;

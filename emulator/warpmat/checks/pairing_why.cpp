@@ -50,8 +50,10 @@ void Pairing::record(const OriginProduct& product, const Operand& a, const Opera
   sum.step = std::move(step);
 }
 
-/// The elements of one line of an operand: "A[5,0] to A[5,7] at 0x400; A[5,8] to A[5,15] at 0x420: line 40 (ldmatrix) read ...".
-std::string Pairing::factors_of(const OperandOrigins& operand, const GemmMatrix& matrix, int line, const WarpState& warp) const {
+/// Adds the elements of one line of an operand to a step, and returns them as text: "A[5,0] to A[5,7] at 0x400; A[5,8] to A[5,15] at 0x420:
+/// line 40 (ldmatrix) read ...".
+std::string Pairing::factors_of(const OperandOrigins& operand, const GemmMatrix& matrix, int line, const WarpState& warp,
+                                Why::Step& step) const {
   struct Run {
     int first, last;  ///< along k of the operand
   };
@@ -83,7 +85,14 @@ std::string Pairing::factors_of(const OperandOrigins& operand, const GemmMatrix&
                              : run.first == run.last
                                  ? matrix.element(from->first, from->second)
                                  : matrix.element(from->first, from->second) + " to " + matrix.element(to->first, to->second);
-    text += fmt::format("    {}{}: {}\n", what, first.derived() ? ", converted" : "", way_of(first, warp));
+    const std::string way = way_of(first, warp);
+    text += fmt::format("    {}{}: {}\n", what, first.derived() ? ", converted" : "", way);
+    Why::Source source{.matrix = from ? std::string(matrix.name) : "", .way = way};
+    const auto stored = [&](const std::pair<int, int>& at) {
+      return matrix.transposed ? std::array{at.second, at.first} : std::array{at.first, at.second};
+    };
+    if (from) source.first = stored(*from), source.last = stored(*to);
+    step.sources.push_back(std::move(source));
   }
   return text;
 }
@@ -109,15 +118,15 @@ void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpSt
     }
     why.text += fmt::format("  product {} at {}, row {} and column {} of its result\n", why.steps.size() + 1,
                             warp.statement_name(sum.statement), row, column);
-    Why::Step step{std::string(warp.program().statements[sum.statement]->opcode), row, column, {}, {}, {}, {}, {}};
+    Why::Step step{std::string(warp.program().statements[sum.statement]->opcode), row, column, {}, {}, {}, {}, {}, {}};
     step.where = warp.statement_name(sum.statement);
     if (sum.step) {
       for (int k = 0; k < sum.step->a.depth; ++k) {
         const auto place = place_of(sum.swapped ? sum.gemm->b : sum.gemm->a, sum.step->a.at(row, k));
         step.depths.push_back(!place ? -1 : sum.swapped ? place->first : place->second);
       }
-      why.text += factors_of(sum.step->a, sum.swapped ? sum.gemm->b : sum.gemm->a, row, warp) +
-                  factors_of(sum.step->b, sum.swapped ? sum.gemm->a : sum.gemm->b, column, warp);
+      why.text += factors_of(sum.step->a, sum.swapped ? sum.gemm->b : sum.gemm->a, row, warp, step) +
+                  factors_of(sum.step->b, sum.swapped ? sum.gemm->a : sum.gemm->b, column, warp, step);
       step.a = sum.step->words_a;
       step.b = sum.step->words_b;
       step.c = sum.step->words_c;

@@ -20,7 +20,7 @@ std::span<const code::Slot> pending_slots(const code::Program& program, const co
 /// which never overlap (code::CallTree), so only operations of the product's function can have its registers: equal slots of
 /// other functions find some operations too many, and never too few.
 std::vector<std::uint32_t> find_concerned(const code::Program& program) {
-  const std::uint32_t largest = std::ranges::max(program.functions, {}, &code::Function::frame_bytes).frame_bytes;
+  const std::uint32_t largest = std::ranges::max_element(program.functions, {}, &code::Function::frame_bytes)->frame_bytes;
   std::vector<bool> of_products(largest / code::register_alignment + 1);
   const auto number_of = [](code::Slot slot) { return static_cast<std::size_t>(slot) / code::register_alignment; };
   for (const code::Operation& operation : program.operations) {

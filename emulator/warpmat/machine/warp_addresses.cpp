@@ -62,14 +62,15 @@ std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t ad
            Trap::Kind::out_of_range);
     }
     case Space::local: {
-      if (address < launch_.local_bytes && bytes <= launch_.local_bytes - address) return {whole_local_memory(lane) + address, bytes};
+      if (address < launch_.local_bytes && bytes <= launch_.local_bytes - address)
+        return {whole_local_memory(lane) + address, static_cast<std::size_t>(bytes)};
       trap(lane, address, fmt::format("{} of {} bytes outside of local memory, which has {} bytes", what, bytes, launch_.local_bytes),
            Trap::Kind::out_of_range);
     }
     case Space::param: {
       if (writes) trap(lane, address, "parameters cannot be written");
       if (address < launch_.parameters.size() && bytes <= launch_.parameters.size() - address)
-        return {const_cast<std::uint8_t*>(launch_.parameters.data()) + address, bytes};
+        return {const_cast<std::uint8_t*>(launch_.parameters.data()) + address, static_cast<std::size_t>(bytes)};
       trap(lane, address, fmt::format("load of {} bytes outside of the parameters, which have {} bytes", bytes, launch_.parameters.size()),
            Trap::Kind::out_of_range);
     }

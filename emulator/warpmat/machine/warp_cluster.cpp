@@ -63,7 +63,7 @@ std::span<std::uint8_t> range_in_cluster(WarpState& warp, int lane, std::uint64_
   warp.observers().tell(
       EventKinds::shared_accesses, &Observer::remote_access,
       RemoteAccess{warp.event(operation, lane_bit(lane)), lane, {place.rank, place.offset, bytes}, address, writes, false});
-  return {host_of(warp, place), bytes};
+  return {host_of(warp, place), static_cast<std::size_t>(bytes)};
 }
 
 /// mapa: the same offset in the block of that rank; getctarank: the rank of an address.

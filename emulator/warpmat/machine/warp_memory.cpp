@@ -150,7 +150,7 @@ inline std::optional<LocalPlaces> local_places(WarpState& warp, const Operation&
   const std::uint64_t address = *warp.at<std::uint64_t>(base) + static_cast<std::uint64_t>(access.offset) + warp.split().local;
   const std::uint64_t bytes = std::uint64_t{access.bytes} * access.vector, own = warp.launch().local_bytes;
   if (own < bytes || address > own - bytes || address % bytes != 0) return std::nullopt;
-  return LocalPlaces{warp.whole_local_memory(0) + address, own};
+  return LocalPlaces{warp.whole_local_memory(0) + address, static_cast<std::size_t>(own)};
 }
 
 /// Whether all lanes access one element each, behind that of the lane before.

@@ -166,11 +166,14 @@ void lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::u
   const hn::Rebind<std::uint32_t, decltype(d)> d32;
   const auto first = hn::Set(d, start), from = hn::Set(d, std::uint64_t{reinterpret_cast<std::uintptr_t>(memory)});
   auto* const of_places = reinterpret_cast<std::uint64_t*>(places);
+  constexpr bool wide_pointers = sizeof(std::uintptr_t) == sizeof(std::uint64_t);  // not on WebAssembly
   for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
     const auto offset = hn::PromoteTo(d, hn::Load(d32, offsets + lane));
     hn::Store(hn::Add(offset, first), d, addresses + lane);
-    hn::Store(hn::Add(offset, from), d, of_places + lane);
+    if constexpr (wide_pointers) hn::Store(hn::Add(offset, from), d, of_places + lane);
   }
+  if constexpr (!wide_pointers)
+    for (std::size_t lane = 0; lane < lane_count; ++lane) places[lane] = memory + offsets[lane];
 }
 
 /// row = words in `lanes`.
@@ -447,7 +450,6 @@ void find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes, LaneRang
 
 void find_lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
                       const std::uint8_t** places) {
-  static_assert(sizeof(std::uintptr_t) == sizeof(std::uint64_t));
   WARPMAT_KERNEL(lane_places)(offsets, start, memory, addresses, places);
 }
 
