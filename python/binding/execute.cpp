@@ -221,7 +221,7 @@ py::list accesses_of(const BoundInstruction& bound, const std::array<std::uint64
   batch.source(OperandName::p) = {words.data()};
   if (stride) batch.source(OperandName::stride) = {&*stride, 0, 1, 0};
   py::list out;
-  for (const MemoryAccess& a : accesses(bound.instruction(), batch))
+  for (const MemoryAccess& a : warpmat::accesses(bound.instruction(), batch))
     out.append(py::make_tuple(a.address, a.bytes, a.writes, a.lane, a.reg, a.bit, a.element.row, a.element.column, a.element.matrix));
   return out;
 }

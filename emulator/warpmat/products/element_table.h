@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace warpmat::python {
+namespace warpmat {
 
-/// Matrices in a NumPy array: bit patterns of `bytes` bytes (1, 2, 4 or 8) each, with any strides. A matrix at the edge of a larger one has
+/// Matrices in memory: bit patterns of `bytes` bytes (1, 2, 4 or 8) each, with any strides. A matrix at the edge of a larger one has
 /// only `rows` rows and `columns` columns.
 template <typename Byte>
 struct MatrixView {
@@ -58,4 +58,4 @@ class ElementTable {
   std::vector<Slot> slots_;
 };
 
-}  // namespace warpmat::python
+}  // namespace warpmat

@@ -1,11 +1,11 @@
-#include "python/binding/element_table.h"
+#include <warpmat/products/element_table.h>
 
 #include <warpmat/warp.h>
 
 #include <algorithm>
 #include <cstring>
 
-namespace warpmat::python {
+namespace warpmat {
 
 ElementTable::ElementTable(const Fragment& fragment, int only_matrix)
     : matrices_(only_matrix < 0 ? fragment.matrices() : 1),
@@ -75,4 +75,4 @@ void ElementTable::gather(const std::uint32_t* words, const Matrices& to) const 
   }
 }
 
-}  // namespace warpmat::python
+}  // namespace warpmat
