@@ -89,12 +89,13 @@ TEST_CASE("a program that fails for want of another library of NVIDIA's is told 
   const TemporaryDirectory directory;
   write_text(directory.path("empty.c"), "");
   write_text(directory.path("main.c"), "int main(void) { return 0; }\n");
-  const std::string library = directory.path("libcufft.so"), program = directory.path("program");
-  REQUIRE(run_program("cc", {"-shared", "-fPIC", "-Wl,-soname,libcufft.so.12", "-o", library, directory.path("empty.c")}).status == 0);
+  const std::string library = directory.path("libnvshmem.so"), program = directory.path("program");
+  REQUIRE(run_program("cc", {"-shared", "-fPIC", "-Wl,-soname,libnvshmem_host.so.3", "-o", library, directory.path("empty.c")}).status ==
+          0);
   REQUIRE(run_program("cc", {"-Wl,--no-as-needed", "-o", program, directory.path("main.c"), library}).status == 0);
   const Outcome outcome = run_command({"cuda", program});
   CHECK(outcome.status == 127);
-  CHECK_THAT(outcome.err, ContainsSubstring("libcufft.so.12 (cuFFT)"));
+  CHECK_THAT(outcome.err, ContainsSubstring("libnvshmem_host.so.3 (NVSHMEM)"));
 }
 
 TEST_CASE("the tables of the libraries' functions are what the toolkit's headers say", "[cuda]") {
