@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
+#include <warpmat/products/element_table.h>
 
 #include <array>
 #include <cstddef>
@@ -10,8 +11,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "tools/report/element_table.h"
 
 namespace warpmat::python {
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <warpmat/products/tile_product.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,6 @@
 #include <vector>
 
 #include "python/binding/bound_instruction.h"
-#include "python/binding/tile_product.h"
 #include "tools/report/explanation_html.h"
 #include "tools/report/explanation_json.h"
 
@@ -75,11 +75,20 @@ py::tuple explain_one(const BoundInstruction& bound, const std::map<std::string,
                                         execution_options(undefined, "reference")));
 }
 
+/// An element of one tile of the product. Throws as explain_pair.
+ExplanationPair explain_pair_of(const TileProduct& product, const Batch& batch, const Element& element, const std::string& against,
+                                const ExecutionOptions& options) {
+  if (product.instruction()) return explain_pair(*product.instruction(), batch, element, against, options);
+  if (product.wgmma() != nullptr) return explain_pair(*product.wgmma(), batch, element, against, options);
+  return explain_pair(NamedProduct{product.opcode(), *product.tensor(), &product.target()}, batch, element, against, options);
+}
+
 /// One tile of the product.
 py::tuple explain_tile(const TileProduct& product, const std::map<std::string, Words>& operands, const std::array<int, 2>& element,
                        const std::string& against, std::string_view undefined) {
   const OneWarp warp(product.tile(), operands, std::nullopt);
-  return explanation_tuple(product.explain(warp.batch(), {element[0], element[1], 0}, against, execution_options(undefined, "reference")));
+  return explanation_tuple(
+      explain_pair_of(product, warp.batch(), {element[0], element[1], 0}, against, execution_options(undefined, "reference")));
 }
 
 }  // namespace

@@ -75,9 +75,11 @@ const std::vector<Folder> folders = {
     {emulator + "report", {"warp", "ptx/text"}},
     {emulator + "launch",
      {"assembler", "numeric", "tables", "ptx/text", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine", "checks"}},
+    {emulator + "products",
+     {"layout", "warp", "tables", "execute", "execute/operands", "execute/fast", "ptx/text", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
     {emulator + "cuda",
-     {"assembler", "numeric", "files", "pool", "warp", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine", "launch", "profile",
-      "report"}},
+     {"assembler", "products", "numeric", "scalar", "files", "pool", "warp", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine",
+      "launch", "profile", "report"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
     {"gpu/models", {"emulator"}},
@@ -94,13 +96,9 @@ const std::vector<Folder> folders = {
     {"tools/assembler", {"emulator", "tools/report"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/models"}},
     {"tools/command_line", {"emulator", "tools/report"}},
-<<<<<<< HEAD
     {"tools/debug", {"emulator", "tools/report"}},
     {"tools/command", {"emulator", "gpu/runners", "tools/assembler", "tools/debug", "tools/report", "tools/command_line"}},
-=======
-    {"tools/command", {"emulator", "gpu/runners", "tools/assembler", "tools/report", "tools/command_line"}},
     {"tools/browser", {"emulator", "gpu/recordings", "gpu/runners", "tools/report", "tools/command"}},
->>>>>>> browser
     {"tools/gpu/report", {"emulator", "gpu", "tools/report", "tools/command_line"}},
     {"tools/gpu", {"emulator", "gpu", "tools/report", "tools/gpu/report", "tools/command_line"}},
     {"tools/lab/report", {"emulator", "gpu", "tools/report", "tools/gpu/report", "tools/command_line"}},

@@ -106,7 +106,6 @@ class Kernels {
     if (launch.contains("profile")) add_profile(kernel, launch.at("profile"));
   }
 
- private:
   /// Of what several kernels have, the weakest label counts: one kernel's sums may be known, another's not.
   void add_label(Labelled label) {
     const auto [place, is_new] = places_.try_emplace(label.what, record_.labels.size());
@@ -116,6 +115,7 @@ class Kernels {
       record_.labels[place->second] = std::move(label);
   }
 
+ private:
   void add_profile(const Kernel& kernel, const Json& json) {
     auto& all = record_.profiled;
     auto found = std::ranges::find(all, &program_of(kernel), [](const ProfiledKernel& each) { return &program_of(each.kernel); });
@@ -193,6 +193,7 @@ class RecordReader {
     if (json.contains("ptx")) return kernels_.add_module(json);
     if (json.contains("text")) return kernels_.add_decisions(json);
     if (json.contains("begins")) return static_cast<void>(++record_.unended[json.at("begins").get<std::string>()]);
+    if (json.contains("library")) return kernels_.add_label(label_of_library(json));
     if (json.contains("unsaved")) return keep_first(record_.unsaved, json.at("unsaved").get<std::string>());
     if (json.contains("other_driver")) return keep_first(record_.other_driver, json.at("other_driver").get<std::string>());
     const std::string kernel = json.at("kernel").get<std::string>();
@@ -205,6 +206,14 @@ class RecordReader {
     if (!all_) seen_.emplace(without_time, kernel);
   } catch (const std::exception&) {  // a line that a killed process left, or that the program wrote
     ++record_.damaged;
+  }
+
+  static Labelled label_of_library(const Json& json) {
+    Labelled label;
+    label.what = json.at("library").get<std::string>();
+    label.label = find_label(json.at("label").get<std::string>()).value();
+    label.source = json.at("source").get<std::string>();
+    return label;
   }
 
   void add_refusal(const std::string& why) {
@@ -270,10 +279,11 @@ bool tells_launches(const CudaOptions& options) {
   return !options.report.empty() || !options.profile.empty() || options.expected_launches > 1;
 }
 
-Variables variables_of(const CudaOptions& options, const std::string& record, const std::filesystem::path& save) {
+Variables variables_of(const CudaOptions& options, const std::filesystem::path& program, const std::string& record,
+                       const std::filesystem::path& save) {
   const std::string stand_ins = (cuda_libraries() / "bin").string();
   return {{"LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", cuda_libraries().string())},
-          {"LD_PRELOAD", list_with("LD_PRELOAD", preloaded_cuda_libraries())},
+          {"LD_PRELOAD", list_with("LD_PRELOAD", preloaded_cuda_libraries(program))},
           {"PATH", list_with("PATH", stand_ins)},
           {"TRITON_LIBCUDA_PATH", cuda_libraries().string()},
           {"TRITON_PTXAS_PATH", stand_ins + "/ptxas"},
@@ -388,8 +398,8 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   const std::vector<std::string> quiet = end.status == 0 ? kept_quiet(record) : std::vector<std::string>{};
   for (const std::string& each : quiet) fmt::print(stderr, "warpmat: error: {}\n", each);
   if (end.left_running != 0) fmt::print(stderr, "warpmat: {} left {} processes, which were ended\n", program, end.left_running);
-  if (!record.launches.empty()) {
-    report_profile(options.profile, "cuda", record.profiled);
+  if (!record.labels.empty()) {
+    if (!record.launches.empty()) report_profile(options.profile, "cuda", record.profiled);
     print_evidence(options.labels, options.target, record.labels);
   } else if (record.refusal.empty() && record.unsaved.empty() && record.damaged == 0 && !record.unended_kernel()) {
     fmt::print(stderr, "warpmat: {} launched no kernel\n", program);
@@ -455,8 +465,11 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   const RecordFile file;
   const std::string name = words.front();
   words.front() = program.string();
-  const ProcessEnd end = supervise(words, {}, variables_of(options, file.path(), saved), {options.limits.seconds, options.limits.memory});
+  const ProcessEnd end =
+      supervise(words, {}, variables_of(options, program, file.path(), saved), {options.limits.seconds, options.limits.memory});
   const Record record = RecordReader(tells_launches(options)).read(file.path());
+  if (const std::string missing = missing_cuda_libraries(program); end.status != 0 && !missing.empty())
+    fmt::print(stderr, "warpmat: {} needs libraries that are not among warpmat's: {}\n", name, missing);
   if (const int status = conclude(options, name, end, record, saved); status != 0) exit_with(status);
 }
 

@@ -2,11 +2,15 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -53,16 +57,52 @@ const Elf64_Shdr* find(const std::vector<std::pair<std::string, Elf64_Shdr>>& se
   return nullptr;
 }
 
-/// Whether the program asks the loader for a library whose name begins so.
-bool needs_library(std::istream& file, const std::vector<std::pair<std::string, Elf64_Shdr>>& sections, std::string_view name) {
+/// The libraries that the program asks the loader for.
+std::vector<std::string> needed_libraries(std::istream& file, const std::vector<std::pair<std::string, Elf64_Shdr>>& sections) {
+  std::vector<std::string> names;
   const Elf64_Shdr *dynamic = find(sections, ".dynamic"), *strings = find(sections, ".dynstr");
-  if (dynamic == nullptr || strings == nullptr) return false;
+  if (dynamic == nullptr || strings == nullptr) return names;
   for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic->sh_size; at += sizeof(Elf64_Dyn)) {
     const auto entry = read<Elf64_Dyn>(file, dynamic->sh_offset + at);
     if (!entry || entry->d_tag == DT_NULL) break;
-    if (entry->d_tag == DT_NEEDED && string_at(file, strings->sh_offset + entry->d_un.d_val).starts_with(name)) return true;
+    if (entry->d_tag == DT_NEEDED) names.push_back(string_at(file, strings->sh_offset + entry->d_un.d_val));
   }
-  return false;
+  return names;
+}
+std::vector<std::string> needed_libraries(const fs::path& program) {
+  std::ifstream file(program, std::ios::binary);
+  return needed_libraries(file, sections_of(file));
+}
+
+/// Libraries of CUDA that a program of nvcc may be linked with: what their files' names begin with, and whether warpmat has them.
+struct KnownLibrary {
+  std::string_view file, name;
+  bool is_here = false;
+};
+constexpr KnownLibrary known_libraries[] = {
+    {"libcublas.so", "cuBLAS", true},
+    {"libcublasLt.so", "cuBLASLt", true},
+    {"libcurand.so", "cuRAND", true},
+    {"libnvidia-ml.so", "NVML", true},
+    {"libcudnn", "cuDNN"},
+    {"libcufft", "cuFFT"},
+    {"libcusparse", "cuSPARSE"},
+    {"libcusolver", "cuSOLVER"},
+    {"libnccl.so", "NCCL"},
+    {"libnvrtc", "NVRTC"},
+    {"libnvJitLink", "nvJitLink"},
+    {"libnpp", "NPP"},
+    {"libnvjpeg", "nvJPEG"},
+    {"libcutensor", "cuTENSOR"},
+    {"libcufile", "cuFile"},
+    {"libnvblas", "NVBLAS"},
+    {"libcupti", "CUPTI"},
+    {"libnvshmem", "NVSHMEM"},
+};
+const KnownLibrary* find_known(std::string_view file) {
+  for (const KnownLibrary& each : known_libraries)
+    if (file.starts_with(each.file)) return &each;
+  return nullptr;
 }
 
 /// Whether the section has the text. NVIDIA's static runtime loads the driver by its name; a program that is linked with the driver has the
@@ -85,19 +125,34 @@ fs::path cuda_libraries() {
       (command_folder() / WARPMAT_CUDA_IN_BUILD).string(), (command_folder() / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
 }
 
-std::string preloaded_cuda_libraries() {
+std::string preloaded_cuda_libraries(const fs::path& program) {
+  std::vector<std::string> names{"libcudart.so.13", "libcudart.so.12", "libcuda.so.1"};
+  for (const std::string& needed : needed_libraries(program))
+    if (const KnownLibrary* const known = find_known(needed); known != nullptr && known->is_here && fs::exists(cuda_libraries() / needed))
+      names.push_back(needed);
   const std::string folder = cuda_libraries().string();
   const bool is_separated = folder.find_first_of(" :") != std::string::npos;  // LD_PRELOAD cannot hold it, and LD_LIBRARY_PATH may
   std::string all;
-  for (const char* const name : {"libcudart.so.13", "libcudart.so.12", "libcuda.so.1"})
-    all += (all.empty() ? "" : ":") + (is_separated ? name : folder + "/" + name);
+  for (const std::string& name : names) all += (all.empty() ? "" : ":") + (is_separated ? name : folder + "/" + name);
+  return all;
+}
+
+std::string missing_cuda_libraries(const fs::path& program) {
+  std::string all;
+  for (const std::string& needed : needed_libraries(program)) {
+    const KnownLibrary* const known = find_known(needed);
+    if (known == nullptr || (known->is_here && fs::exists(cuda_libraries() / needed))) continue;
+    all += fmt::format("{}{} ({})", all.empty() ? "" : ", ", needed, known->name);
+  }
   return all;
 }
 
 void refuse_static_runtime(const fs::path& program) {
   std::ifstream file(program, std::ios::binary);
   const auto sections = sections_of(file);
-  if (find(sections, ".nv_fatbin") == nullptr || needs_library(file, sections, "libcudart.so")) return;
+  const bool asks_for_runtime =
+      std::ranges::any_of(needed_libraries(file, sections), [](const std::string& name) { return name.starts_with("libcudart.so"); });
+  if (find(sections, ".nv_fatbin") == nullptr || asks_for_runtime) return;
   if (!has_text(file, find(sections, ".rodata"), "libcuda.so.1")) return;
   throw std::runtime_error(
       fmt::format("{} has NVIDIA's runtime linked into it, which runs on NVIDIA's driver alone: build it with nvcc -cudart shared "

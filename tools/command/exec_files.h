@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/products/element_table.h>
 #include "tools/report/element_array.h"
-#include "tools/report/element_table.h"
 #include "tools/report/npy.h"
 
 namespace warpmat {

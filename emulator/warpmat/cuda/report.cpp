@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -82,6 +84,12 @@ void append_line(const std::string& report, const nlohmann::ordered_json& json) 
   lines.append(report, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
+/// The functions of libraries that the record has.
+struct RecordedCalls {
+  std::set<std::string> names;
+  static void leave(Context&, Owner) {}
+};
+
 void append_line(const Context& context, const nlohmann::ordered_json& json) {
   append_line(context.settings.report, json);
 }
@@ -98,6 +106,11 @@ void record_decisions(const Context& context, const std::string& name, const Ass
 
 void record_refusal(const Context& context, const Function& function, const std::string& reason) {
   append_line(context, {{"kernel", readable_name(function.name)}, {"refused", reason}});
+}
+
+void record_library(Context& context, const std::string& call, const std::string& label, const std::string& source) {
+  if (context.part<RecordedCalls>().names.insert(call).second)
+    append_line(context, {{"library", call}, {"label", label}, {"source", source}});
 }
 
 void record_unsaved(const Context& context, const std::string& reason) {

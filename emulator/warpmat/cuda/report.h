@@ -43,6 +43,9 @@ void record_decisions(const Context& context, const std::string& name, const Ass
 /// A launch whose kernel warpmat does not execute, for `reason`.
 void record_refusal(const Context& context, const Function& function, const std::string& reason);
 
+/// That a function of a library has left work, once for each function: how its bits are known, and why.
+void record_library(Context& context, const std::string& call, const std::string& label, const std::string& source);
+
 /// A launch that save_launch() could not write, for `reason`.
 void record_unsaved(const Context& context, const std::string& reason);
 

@@ -1,4 +1,4 @@
-#include "tools/report/element_table.h"
+#include <warpmat/products/element_table.h>
 
 #include <warpmat/warp.h>
 

@@ -1,4 +1,4 @@
-#include "python/binding/tile_product.h"
+#include <warpmat/products/tile_product.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::python {
+namespace warpmat {
 namespace {
 
 /// Byte-id and thread-id of the first scale factors.
@@ -199,11 +199,4 @@ void TileProduct::multiply_in_tiles(const Words& words, std::size_t count, const
   }
 }
 
-ExplanationPair TileProduct::explain(const Batch& batch, const Element& element, const std::string& against,
-                                     const ExecutionOptions& options) const {
-  if (found_.instruction) return explain_pair(*found_.instruction, batch, element, against, options);
-  if (found_.wgmma != nullptr) return explain_pair(*found_.wgmma, batch, element, against, options);
-  return explain_pair(NamedProduct{found_.opcode, *found_.tensor, target_}, batch, element, against, options);
-}
-
-}  // namespace warpmat::python
+}  // namespace warpmat

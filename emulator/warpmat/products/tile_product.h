@@ -1,7 +1,7 @@
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <warpmat/instruction.h>
+#include <warpmat/products/element_table.h>
 #include <warpmat/tables/tcgen05.h>
 #include <warpmat/wgmma.h>
 
@@ -10,10 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/report/element_table.h"
-#include "tools/report/explanation_pair.h"
-
-namespace warpmat::python {
+namespace warpmat {
 
 /// What a caller wants to multiply with; empty texts leave the choice open.
 struct WantedProduct {
@@ -53,8 +50,11 @@ class TileProduct {
   };
   /// D = A * B + D for `count` tiles.
   void multiply(const Words& words, std::size_t count, const ExecutionOptions& options) const;
-  /// An element of one tile. Throws as explain_pair.
-  ExplanationPair explain(const Batch& batch, const Element& element, const std::string& against, const ExecutionOptions& options) const;
+
+  // What it is of, one of the three.
+  const std::optional<Instruction>& instruction() const { return found_.instruction; }
+  const WgmmaForm* wgmma() const { return found_.wgmma; }  ///< nullptr for the others
+  const std::optional<TensorProduct>& tensor() const { return found_.tensor; }
 
  private:
   struct Found {
@@ -78,4 +78,4 @@ class TileProduct {
   std::optional<ElementTable> scale_a_, scale_b_;
 };
 
-}  // namespace warpmat::python
+}  // namespace warpmat

@@ -1,0 +1,331 @@
+// cuRAND's host interface: XORWOW, MRG32k3a and Philox4x32-10, with the numbers and their order that an H200 gave.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <variant>
+#include <vector>
+
+#include <warpmat/cuda/libraries/library.h>
+#include <warpmat/cuda/libraries/random_numbers.h>
+
+namespace warpmat::cuda {
+
+/// curandStatus_t.
+enum RandomStatus : int {
+  random_success = 0,
+  random_not_initialized = 101,
+  random_type_error = 103,
+  random_out_of_range = 104,
+  random_length_not_multiple = 105,
+  random_launch_failure = 201,
+  random_internal_error = 999,
+};
+
+namespace {
+
+const Library random_library{.failed = random_launch_failure,
+                             .measured_on = 90,
+                             .source = "an H200 gave the same numbers (lab/notebook/2026-11-29-cuda-libraries.md)"};
+const Library dynamic_library{.failed = random_launch_failure, .measured_on = 0, .source = "CUDA leaves the dynamic ordering to the card"};
+
+enum class Kind : std::uint8_t { xorwow, mrg, philox };
+
+constexpr int best = 100, by_default = 101, legacy = 103, dynamic = 104;  ///< curandOrdering
+
+/// A generator, and the threads that the default and the legacy ordering have, as an H200's results show.
+struct KindRow {
+  int type;  ///< curandRngType_t
+  Kind kind;
+  std::uint64_t threads, legacy_threads;
+  std::uint64_t results;  ///< of a group at least: four of Philox
+};
+constexpr KindRow kinds[] = {
+    {100, Kind::xorwow, 4096, 4096, 1},  // CURAND_RNG_PSEUDO_DEFAULT
+    {101, Kind::xorwow, 4096, 4096, 1},
+    {121, Kind::mrg, 81920, 4096, 1},
+    {161, Kind::philox, 65536, 65536, 4},
+};
+
+/// The 32-bit numbers of a generator: groups of them, each from the next thread.
+class Sequence {
+ public:
+  /// `offset`: results that are skipped.
+  Sequence(const KindRow& row, std::uint64_t seed, std::uint64_t threads, std::uint64_t offset)
+      : kind_(row.kind), group_(offset / row.results), within_(offset % row.results) {
+    switch (kind_) {
+      case Kind::xorwow: threads_.emplace<Threads<Xorwow>>(seed, threads, group_); break;
+      case Kind::mrg: threads_.emplace<Threads<Mrg32k3a>>(seed, threads, group_); break;
+      case Kind::philox: threads_.emplace<Threads<Philox>>(seed, threads, group_); break;
+    }
+  }
+  Kind kind() const { return kind_; }
+
+  /// Calls make(numbers) for each group of `numbers`, and use(i) for each of `count` results of such groups, `results` of a group: i is the
+  /// number in its group. A thread has its state back if a call ends within its group: the next call begins with the same one.
+  template <typename Make, typename Use>
+  void for_each(std::uint64_t numbers, std::uint64_t results, std::uint64_t count, Make make, Use use) {
+    std::vector<std::uint32_t> group(numbers);
+    const auto take = [&](auto& threads) { threads.take(group_, group); };
+    for (bool is_made = false; count > 0; --count) {
+      if (!is_made) std::visit(take, threads_), make(group);
+      use(within_);
+      is_made = ++within_ < results;
+      if (!is_made) ++group_, within_ = 0;
+    }
+    if (within_ != 0) std::visit([this](auto& threads) { threads.give_back(group_); }, threads_);
+  }
+
+ private:
+  Kind kind_;
+  std::uint64_t group_, within_;
+  std::variant<Threads<Xorwow>, Threads<Mrg32k3a>, Threads<Philox>> threads_{std::in_place_type<Threads<Philox>>, 0, 1, 0};
+};
+
+// ---- Distributions of one thread's numbers ----
+
+constexpr double mrg_to_unit = 2.3283065498378288e-10, mrg_to_bits = 1.000000048662;  ///< as NVIDIA's headers have them
+constexpr float two_pi = 6.2831855f;
+
+std::uint32_t bits_of(Kind kind, std::uint32_t x) {
+  return kind == Kind::mrg ? static_cast<std::uint32_t>(x * mrg_to_bits) : x;
+}
+float uniform_of(Kind kind, std::uint32_t x) {
+  return kind == Kind::mrg ? static_cast<float>(x * mrg_to_unit) : std::fma(static_cast<float>(x), 0x1p-32f, 0x1p-33f);
+}
+double uniform_of(std::uint32_t x, std::uint32_t y) {
+  const std::uint64_t bits = x ^ std::uint64_t{y} << 21;
+  return std::fma(static_cast<double>(bits), 0x1p-53, 0x1p-54);
+}
+
+/// How `results` are made of `numbers` of one thread.
+template <typename T>
+struct Distribution {
+  std::uint64_t numbers, results;
+  std::function<std::array<T, 2>(const std::uint32_t* numbers)> make;
+};
+
+Distribution<std::uint32_t> raw_numbers(Kind kind) {
+  return {1, 1, [=](const std::uint32_t* x) { return std::array<std::uint32_t, 2>{bits_of(kind, x[0]), 0}; }};
+}
+Distribution<float> uniform_floats(Kind kind) {
+  return {1, 1, [=](const std::uint32_t* x) { return std::array<float, 2>{uniform_of(kind, x[0]), 0}; }};
+}
+Distribution<double> uniform_doubles(Kind kind) {
+  if (kind == Kind::mrg) return {1, 1, [](const std::uint32_t* x) { return std::array<double, 2>{x[0] * mrg_to_unit, 0}; }};
+  return {2, 1, [](const std::uint32_t* x) { return std::array<double, 2>{uniform_of(x[0], x[1]), 0}; }};
+}
+
+template <typename T>
+std::array<T, 2> finished(const NormalPair<T>& pair, T mean, T deviation, bool logarithmic) {
+  std::array<T, 2> both{std::fma(pair.first, deviation, mean), std::fma(pair.second, deviation, mean)};
+  if (logarithmic) both = {exp_of_gpu(both[0]), exp_of_gpu(both[1])};
+  return both;
+}
+
+Distribution<float> normal_floats(Kind kind, float mean, float deviation, bool logarithmic) {
+  return {2, 2, [=](const std::uint32_t* x) {
+            const float angle = kind == Kind::mrg ? uniform_of(kind, x[1]) * two_pi
+                                                  : std::fma(static_cast<float>(x[1]), 0x1p-32f * two_pi, 0x1p-33f * two_pi);
+            return finished(box_muller(uniform_of(kind, x[0]), angle), mean, deviation, logarithmic);
+          }};
+}
+Distribution<double> normal_doubles(Kind kind, double mean, double deviation, bool logarithmic) {
+  if (kind == Kind::mrg)
+    return {2, 2, [=](const std::uint32_t* x) {
+              return finished(box_muller(x[0] * mrg_to_unit, x[1] * mrg_to_unit * 2.0), mean, deviation, logarithmic);
+            }};
+  return {4, 2, [=](const std::uint32_t* x) {
+            const std::uint64_t turns = x[2] ^ std::uint64_t{x[3]} << 21;
+            const double angle = std::fma(static_cast<double>(turns), 0x1p-52, 0x1p-53);
+            return finished(box_muller(uniform_of(x[0], x[1]), angle), mean, deviation, logarithmic);
+          }};
+}
+
+/// The next `count` results. A group has `least` results at least: the distribution several times.
+template <typename T>
+void fill(Sequence& sequence, const Distribution<T>& of, std::uint64_t least, T* to, std::uint64_t count) {
+  const std::uint64_t times = std::max<std::uint64_t>(1, least / of.results);
+  std::array<T, 4> made{};
+  const auto make = [&](const std::vector<std::uint32_t>& numbers) {
+    for (std::uint64_t i = 0; i < times; ++i) {
+      const std::array<T, 2> both = of.make(numbers.data() + i * of.numbers);
+      std::copy_n(both.begin(), of.results, made.begin() + static_cast<std::ptrdiff_t>(i * of.results));
+    }
+  };
+  sequence.for_each(of.numbers * times, of.results * times, count, make, [&](std::uint64_t i) { *to++ = made[i]; });
+}
+
+}  // namespace
+
+/// curandGenerator_t.
+struct Random {
+  const KindRow* row;
+  bool on_host;
+  Stream* stream = nullptr;
+  std::uint64_t seed = 0, offset = 0;
+  int ordering = by_default;
+  std::shared_ptr<Sequence> sequence = {};  ///< work in streams may need it longer than the generator lives
+
+  std::uint64_t threads() const { return ordering == legacy ? row->legacy_threads : row->threads; }
+};
+
+namespace {
+
+struct Generators {
+  Handles<Random> all;
+  void leave(Context&, Owner owner) { all.drop(owner); }
+};
+Handles<Random>& generators() {
+  return context().part<Generators>().all;
+}
+
+Random& generator_of(Random* handle) {
+  Random* const found = generators().find(handle);
+  if (found == nullptr) throw Refusal(random_not_initialized);
+  return *found;
+}
+
+/// Changes a generator. It needs no GPU.
+template <typename Body>
+int change(const char* call, Random* handle, Body&& body) {
+  const std::lock_guard lock(mutex());
+  try {
+    body(generator_of(handle));
+    return random_success;
+  } catch (const Refusal& refusal) {
+    if (*refusal.what() != '\0') say_once(std::string(call) + ": " + refusal.what());
+    return refusal.status;
+  }
+}
+
+int create_generator(const char* call, Random** handle, int type, bool on_host) {
+  const auto* const row = std::ranges::find(kinds, type, &KindRow::type);
+  if (row == std::end(kinds)) {
+    say_once(std::string(call) + ": of the generators XORWOW, MRG32K3A and PHILOX4_32_10 are supported");
+    return random_type_error;
+  }
+  return library_call(random_library, call, true, [&](Context&) {
+    if (handle == nullptr) throw Refusal(random_internal_error);
+    *handle = generators().make(Random{.row = row, .on_host = on_host});
+  });
+}
+
+template <typename T>
+int generate_results(const char* call, Random* handle, T* to, std::size_t count, const std::function<Distribution<T>(Kind)>& distribution) {
+  return library_call(random_library, call, false, [&](Context& context) {
+    Random& random = generator_of(handle);
+    const Distribution<T> of = distribution(random.row->kind);
+    const KindRow& row = *random.row;
+    if (count % of.results != 0 && row.results < of.results) throw Refusal(random_length_not_multiple);
+    if (random.sequence == nullptr) random.sequence = std::make_shared<Sequence>(row, random.seed, random.threads(), random.offset);
+    if (count == 0) return;
+    const auto sequence = random.sequence;
+    if (random.on_host) return fill(*sequence, of, row.results, to, count);
+    submit_work(context, random_library, call, random.stream,
+                [=, least = row.results](const LibraryMemory& memory) { fill(*sequence, of, least, memory.write(to, count), count); });
+  });
+}
+
+namespace rand {
+
+int createGenerator(const char* call, Random** handle, int type) {
+  return create_generator(call, handle, type, false);
+}
+int createGeneratorHost(const char* call, Random** handle, int type) {
+  return create_generator(call, handle, type, true);
+}
+int destroyGenerator(const char*, Random* handle) {
+  const std::lock_guard lock(mutex());
+  return generators().take(handle) == nullptr ? random_not_initialized : random_success;
+}
+int getVersion(const char*, int* version) {
+  if (version == nullptr) return random_internal_error;
+  *version = 10400;  // of CUDA 13.0
+  return random_success;
+}
+int getProperty(const char*, int property, int* value) {
+  constexpr int numbers[] = {10, 4, 0};
+  if (property < 0 || property > 2 || value == nullptr) return random_out_of_range;
+  *value = numbers[property];
+  return random_success;
+}
+int setStream(const char* call, Random* handle, Stream* stream) {
+  return change(call, handle, [&](Random& random) { random.stream = stream; });
+}
+int setPseudoRandomGeneratorSeed(const char* call, Random* handle, std::uint64_t seed) {
+  return change(call, handle, [&](Random& random) {
+    random.seed = seed;
+    random.sequence.reset();
+  });
+}
+int setGeneratorOffset(const char* call, Random* handle, std::uint64_t offset) {
+  return change(call, handle, [&](Random& random) {
+    random.offset = offset;
+    random.sequence.reset();
+  });
+}
+int setGeneratorOrdering(const char* call, Random* handle, int ordering) {
+  return change(call, handle, [&](Random& random) {
+    // the dynamic ordering, which CUDA leaves to the card, is the default one here
+    if (ordering != best && ordering != by_default && ordering != legacy && ordering != dynamic)
+      throw Refusal(random_out_of_range, ordering == 102 ? "the seeded ordering is not supported" : "");
+    random.ordering = ordering;
+    random.sequence.reset();
+  });
+}
+int setQuasiRandomGeneratorDimensions(const char* call, Random* handle, unsigned) {
+  return change(call, handle, [](Random&) { throw Refusal(random_type_error); });
+}
+int generateSeeds(const char* call, Random* handle) {
+  return change(call, handle, [](Random&) {});  // states are made when they are needed
+}
+
+int generate(const char* call, Random* handle, std::uint32_t* to, std::size_t count) {
+  return generate_results<std::uint32_t>(call, handle, to, count, raw_numbers);
+}
+int generateLongLong(const char* call, Random* handle, unsigned long long*, std::size_t) {
+  return change(call, handle, [](Random&) { throw Refusal(random_type_error); });  // of 64-bit generators alone
+}
+int generateUniform(const char* call, Random* handle, float* to, std::size_t count) {
+  return generate_results<float>(call, handle, to, count, uniform_floats);
+}
+int generateUniformDouble(const char* call, Random* handle, double* to, std::size_t count) {
+  return generate_results<double>(call, handle, to, count, uniform_doubles);
+}
+int generateNormal(const char* call, Random* handle, float* to, std::size_t count, float mean, float deviation) {
+  return generate_results<float>(call, handle, to, count, [=](Kind kind) { return normal_floats(kind, mean, deviation, false); });
+}
+int generateNormalDouble(const char* call, Random* handle, double* to, std::size_t count, double mean, double deviation) {
+  return generate_results<double>(call, handle, to, count, [=](Kind kind) { return normal_doubles(kind, mean, deviation, false); });
+}
+int generateLogNormal(const char* call, Random* handle, float* to, std::size_t count, float mean, float deviation) {
+  return generate_results<float>(call, handle, to, count, [=](Kind kind) { return normal_floats(kind, mean, deviation, true); });
+}
+int generateLogNormalDouble(const char* call, Random* handle, double* to, std::size_t count, double mean, double deviation) {
+  return generate_results<double>(call, handle, to, count, [=](Kind kind) { return normal_doubles(kind, mean, deviation, true); });
+}
+
+}  // namespace rand
+
+}  // namespace
+
+#define WARPMAT_ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__
+#define WARPMAT_LIBRARY_SUPPORTED(result, name, routine, parameters, arguments) \
+  WARPMAT_CUDA_API result name parameters {                                     \
+    return rand::routine(#name WARPMAT_ARGUMENTS arguments);                    \
+  }
+#define WARPMAT_LIBRARY_UNSUPPORTED(name) \
+  WARPMAT_CUDA_API int name() {           \
+    say_unsupported(#name);               \
+    return random_internal_error;         \
+  }
+#include <warpmat/cuda/libraries/random_functions.inc>
+#undef WARPMAT_LIBRARY_SUPPORTED
+#undef WARPMAT_LIBRARY_UNSUPPORTED
+
+}  // namespace warpmat::cuda
