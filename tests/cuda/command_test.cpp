@@ -486,6 +486,7 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
     CHECK(bad.status == 1);
     CHECK_THAT(bad.err, ContainsSubstring("product.cu:23"));
   }
+  REQUIRE(with({"--save", directory.path("saved")}, right).status == 0);
   const Outcome silent = with({}, wrong);
   CHECK(silent.status == 1);
   CHECK_THAT(silent.err, ContainsSubstring("--guess"));
@@ -496,6 +497,12 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
   const Outcome found = with({"--guess", "--kernels", "^product"}, wrong);
   CHECK(found.status == 1);
   CHECK_THAT(found.err, ContainsSubstring("product.cu:23"));
+  const std::string expected = directory.path("c.npy");
+  REQUIRE(run_command({"launch", directory.path("saved/3/launch.json"), "--out", "cudaMalloc 3=" + expected + ":f32:16x8"}).status == 0);
+  CHECK_THAT(with({"--expect", "2=" + expected + ":f32:16x8"}, right).err, ContainsSubstring("is as expected: 128 elements"));
+  const Outcome differs = with({"--expect", "2=" + expected + ":f32:16x8:1e-3"}, wrong);
+  CHECK(differs.status == 1);
+  CHECK_THAT(differs.err, ContainsSubstring("cudaMalloc 3"));
   const Outcome way = with({"--gemm", "2=0*1^T:16x8x32", "--kernels", "product", "--why", "2[5,3]"}, right);
   CHECK_THAT(way.out, ContainsSubstring("2[5,3]"));
   const Outcome banks = with({"--check", "banks", "--kernels", "product"}, right);
@@ -506,8 +513,9 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
             "there is no buffer '7', nor a pointer parameter of that name or number; there are '0' or "},
            {{"--gemm", "2=0*1^T:16x8x32", "--kernels", "hgemm"}, "no kernel is called so; the program launched fill, product"},
            {{"--gemm", "2=0", "--kernels", "product"}, "it has no = or no *"},
+           {{"--expect", "C=C.npy:f32"}, "an expectation is NAME=FILE"},
            {{"--kernels", "("}, "it is no regular expression"},
-           {{"--kernels", "product"}, "--kernels needs --guess, --gemm or --check banks"},
+           {{"--kernels", "product"}, "--kernels needs --guess, --gemm, --expect or --check banks"},
            {{"--why", "2[5,3]"}, "--why needs --gemm"},
            {{"--expect-launches", "4"}, "--expect-launches 4: the program launched 3 kernels"}}) {
     const Outcome refused = with(options, right);

@@ -509,6 +509,12 @@ void add_cuda(Command app) {
   command.add_option("--gemm", options->examination.gemm,
                      "2=0*1^T:128x192x256: what the kernels compute; the first wrong product of each launch is reported with its lines. "
                      "Numbers are the kernel's pointer parameters, from 0; their names and buffers' do, too. The rest is as of 'launch'");
+  command
+      .add_option(
+          "--expect", options->examination.expected,
+          "2=C.npy:f32:128x192:2ulp: compare a buffer after the last launch, or the last of --kernels, as 'launch' does; a difference is a "
+          "failure; may be repeated")
+      .allow_extra_args(false);
   command.add_flag("--guess", options->examination.guess,
                    "Find out which product the kernels compute, and report what does not belong to it: --gemm without telling it. Of "
                    "kernels without matrix instructions: elements that depend on others than their neighbours");
@@ -517,7 +523,7 @@ void add_cuda(Command app) {
       .type_name("TARGET");
   command
       .add_option("--kernels", options->examination.kernels,
-                  "The kernels that --guess, --gemm and --check banks look at, by a part of their C++ name")
+                  "The kernels that --guess, --gemm, --expect and --check banks look at, by a part of their C++ name")
       .type_name("REGEX");
   command
       .add_option("--expect-launches", options->expected_launches,
@@ -542,6 +548,7 @@ void add_cuda(Command app) {
       "  warpmat cuda --target sm_80 --check all --report launches.json ./saxpy 1000\n"
       "  warpmat cuda --guess ./gemm\n"
       "  warpmat cuda --gemm '2=0*1^T:128x192x256' --kernels hgemm ./gemm\n"
+      "  warpmat cuda --expect '2=C.npy:f32:128x192:2ulp' --kernels hgemm ./gemm\n"
       "  warpmat cuda --seconds 600 --memory 4GB ./saxpy 1000");
   command.callback([options, command] {
     options->examination.banks = counts_banks(options->checks);

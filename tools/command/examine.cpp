@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <regex>
@@ -43,6 +45,7 @@ class Examiner {
     names_.insert(name);
     if (!std::regex_search(name, wanted_)) return;
     ++examined_;
+    last_ = file;
     const std::string place = fmt::format("launch {}, {}", file.parent_path().filename().string(), name);
     try {
       ask(place, file, std::move(description));
@@ -53,6 +56,7 @@ class Examiner {
 
   std::vector<Report> take() {
     if (examined_ == 0) add({.rule = "product", .text = nothing_examined()});
+    if (examined_ != 0 && !examination_.expected.empty()) compare_last();
     return std::move(found_);
   }
 
@@ -63,6 +67,7 @@ class Examiner {
   }
 
   void ask(const std::string& place, const fs::path& file, LaunchDescription description) {
+    if (examination_.gemm.empty() && !examination_.guess && !examination_.banks) return;
     LaunchFlags flags;
     flags.file = file.string();
     ReadyLaunch ready = ready_launch(flags, std::move(description), {});
@@ -90,6 +95,40 @@ class Examiner {
     if (!options.gemm.empty()) fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, options.gemm);
   }
 
+  /// "2=FILE" with the name of the buffer to which pointer parameter 2 points.
+  static std::string with_name(const std::string& text, const PreparedLaunch& prepared) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    if (equals == 0 || text.substr(0, equals).find_first_not_of("0123456789") != std::string::npos) return text;
+    int left = std::atoi(text.c_str());
+    for (const Argument& argument : prepared.arguments) {
+      std::uint64_t address = 0;
+      if (argument.bytes().size() != sizeof address) continue;
+      std::memcpy(&address, argument.bytes().data(), sizeof address);
+      if (const auto buffer = prepared.memory.find(address); buffer && left-- == 0) return std::string(buffer->name) + text.substr(equals);
+    }
+    return text;
+  }
+
+  /// Compares what the last launch leaves in its buffers.
+  void compare_last() {
+    LaunchFlags flags;
+    flags.file = last_.string();
+    ReadyLaunch ready = ready_launch(flags, read_launch(last_), {});
+    for (const std::string& text : examination_.expected) parse_expectation(with_name(text, ready.prepared), ready.description.buffers);
+    const std::vector<BufferExpectation> expectations = read_expectations(ready.description, ready.prepared);
+    LaunchOptions options;
+    options.checks = {};
+    options.stop = limited_.stop();
+    launch(ready, options);
+    for (const BufferExpectation& expectation : expectations) {
+      const MatrixDifference difference = compare(expectation, ready.prepared);
+      if (difference.wrong == 0)
+        fmt::print(stderr, "warpmat: {} is as expected: {} elements\n", expectation.buffer->name, difference.elements);
+      else
+        add({.rule = "expectation", .text = difference.text.substr(0, difference.text.find_last_not_of('\n') + 1)});
+    }
+  }
+
   /// Says what the launch seems to compute. Returns whether that is to be looked at.
   bool guess(ReadyLaunch& ready, LaunchOptions& options, const std::string& place) {
     const Guess guess = guess_product(ready, options, examination_.errs);
@@ -113,6 +152,7 @@ class Examiner {
   LimitedWork& limited_;
   std::regex wanted_;
   std::set<std::string> names_;
+  fs::path last_;  ///< the last launch that was looked at
   int examined_ = 0;
   std::vector<Report> found_;
 };
@@ -137,7 +177,8 @@ void check_examination(const Examination& examination) {
   if (!examination.why.empty() && examination.gemm.empty() && !examination.guess)
     throw std::runtime_error("--why needs --gemm, which says where the matrices lie: --gemm '2=0*1^T:128x192x256' --why '2[5,3]'");
   if (!examination.against.empty() && examination.why.empty()) throw std::runtime_error("--against needs --why '2[5,3]'");
-  if (!examination.kernels.empty() && !examination.asks()) throw std::runtime_error("--kernels needs --guess, --gemm or --check banks");
+  if (!examination.kernels.empty() && !examination.asks())
+    throw std::runtime_error("--kernels needs --guess, --gemm, --expect or --check banks");
 }
 
 std::vector<Report> examine(const Examination& examination, const FindingFiles& files, const Limits& limits, const fs::path& folder) {

@@ -14,11 +14,12 @@ namespace warpmat {
 struct Examination {
   std::string kernels;  ///< a regular expression that a kernel's C++ name contains; empty: all
   std::string gemm, why, against;
-  bool banks = false;  ///< bank conflicts by line
-  bool guess = false;  ///< find out what each kernel computes, in the place of `gemm`
-  bool errs = false;   ///< the program ended with an error of its own
+  std::vector<std::string> expected;  ///< of the last launch: NAME=FILE[:TYPE][:SHAPE][:TOLERANCE]
+  bool banks = false;                 ///< bank conflicts by line
+  bool guess = false;                 ///< find out what each kernel computes, in the place of `gemm`
+  bool errs = false;                  ///< the program ended with an error of its own
 
-  bool asks() const { return !gemm.empty() || !why.empty() || banks || guess; }
+  bool asks() const { return !gemm.empty() || !why.empty() || banks || guess || !expected.empty(); }
 };
 
 /// The launches in a folder of --save, in their order: each a launch.json.
