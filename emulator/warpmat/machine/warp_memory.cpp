@@ -171,8 +171,12 @@ template <bool stores>
   constexpr std::uint32_t word = 4;
   const std::uint64_t address = *static_cast<const std::uint64_t*>(base) + static_cast<std::uint64_t>(access.offset);
   LastAccess& last = warp.block().last_access(operation.payload);
-  const StoredBuffer* const buffer = last.buffer;
-  if (buffer == nullptr || address - buffer->address >= buffer->bytes || buffer->freed || buffer->live != nullptr) return false;
+  const StoredBuffer* buffer = last.buffer;
+  if (buffer == nullptr || address - buffer->address >= buffer->bytes) {  // of a block's first access, most often
+    buffer = last.buffer = find_buffer(warp.launch().memory, address);
+    if (buffer == nullptr) return false;
+  }
+  if (buffer->freed || buffer->live != nullptr) return false;
   if (buffer->address % word != 0 || buffer->bytes < word || buffer->bytes > largest_region) return false;
   const std::uint64_t add = static_cast<std::uint64_t>(access.offset) - buffer->address;
   const auto end = static_cast<std::uint32_t>(buffer->bytes) - word;
