@@ -141,8 +141,8 @@ Breakpoint& Debugger::add_break(const std::string& where, const std::string& con
   }
   resolve(made);
   const bool named = made.kind == Breakpoint::Kind::kernel && std::ranges::any_of(program_.names, [&](const std::string& name) {
-    return name == where || name.starts_with(where + "<");
-  });
+                       return name == where || name.starts_with(where + "<");
+                     });
   if (made.kind == Breakpoint::Kind::kernel && !named && !loaded_->source.with_opcode(where).empty()) {
     made.kind = Breakpoint::Kind::opcode;
     resolve(made);

@@ -61,7 +61,8 @@ class Debugger {
   /// Goes back to the statement that wrote a register or memory last.
   Stop go_to_writer(const std::string& what);
 
-  /// "FILE:LINE", "LINE", "*PTX-LINE", a kernel's name or how an opcode begins: "mma". Throws std::invalid_argument that says which files there are.
+  /// "FILE:LINE", "LINE", "*PTX-LINE", a kernel's name or how an opcode begins: "mma". Throws std::invalid_argument that says which files
+  /// there are.
   Breakpoint& add_break(const std::string& where, const std::string& condition, bool temporary);
   Breakpoint& add_watch(const std::string& expression);
   Breakpoint& find_breakpoint(int id);

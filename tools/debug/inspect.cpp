@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
+#include <warpmat/machine/mbarrier.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/ptx/text/token_reader.h>
 
@@ -187,7 +189,8 @@ Json variables(const Follower& follower, const Json& question) {
   };
   for (const code::Parameter& each : names.program().parameters) add("parameter", readable_name(each.name));
   for (const code::Variable& each : names.program().shared_variables) add("shared", readable_name(each.name));
-  for (const auto& each : names.buffers()) add("buffer", each.first.find(' ') == std::string::npos ? each.first : fmt::format("'{}'", each.first));
+  for (const auto& each : names.buffers())
+    add("buffer", each.first.find(' ') == std::string::npos ? each.first : fmt::format("'{}'", each.first));
   for (const auto& each : names.variables()) add("variable", readable_name(each.first));
   return {{"text", lines}, {"variables", all}};
 }
@@ -265,14 +268,19 @@ std::string mbarriers_text(const Follower& follower, const Focus& focus, Json& r
   const machine::Block& block = warp_at(follower, focus).block();
   std::string lines;
   for (const auto& [offset, history] : block.mbarriers()) {
-    const std::string text = block.describe_mbarrier(offset);
-    lines += fmt::format("{}{}", lines.empty() ? "" : "\n", text);
-    for (const Trap::Note& note : block.mbarrier_changes(offset)) {
-      const std::string place =
-          note.at.source.empty() ? note.at.line == 0 ? "" : fmt::format(" (PTX {})", note.at.line) : fmt::format(" ({})", note.at.source);
-      lines += fmt::format("\n  {}{}", note.text, place);
-    }
-    rows.push_back({{"offset", offset}, {"phases", history.phases()}, {"text", text}});
+    const std::uint64_t address = block.launch().program.shared_base + offset;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, block.shared().data() + offset, sizeof bits);
+    const machine::MbarrierWord word(bits);
+    const auto variable = machine::shared_variable_before(block.launch(), address);
+    lines += fmt::format(
+        "{}mbarrier at {:#x}{}: parity {}, {} of {} arrivals and {} bytes to come; phases that have ended: {}", lines.empty() ? "" : "\n",
+        address,
+        variable ? fmt::format(", {} bytes into {}", address - variable->variable.address, readable_name(variable->variable.name)) : "",
+        word.phase(), word.missing(), word.expected(), word.bytes(), history.phases());
+    for (const machine::MbarrierHistory::Change& change : history.last_changes())
+      lines += fmt::format("\n  warp {} came at {}", change.warp, follower.launch().source.place(change.statement));
+    rows.push_back({{"offset", offset}, {"phases", history.phases()}, {"missing", word.missing()}, {"bytes", word.bytes()}});
   }
   return lines.empty() ? "the block has initialised no mbarrier" : lines;
 }

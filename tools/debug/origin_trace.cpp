@@ -60,7 +60,8 @@ bool same_block(Dim3 a, Dim3 b) {
 std::string statement_text(const Question& question, std::uint32_t statement) {
   const code::Program& program = program_of(question.launch.kernel);
   const std::string source = syntax::source_text(*program.module, *program.statements[statement]);
-  return fmt::format("PTX {} ({}{}{})", question.source.ptx_line(statement), program.statements[statement]->opcode, source.empty() ? "" : "; ", source);
+  return fmt::format("PTX {} ({}{}{})", question.source.ptx_line(statement), program.statements[statement]->opcode,
+                     source.empty() ? "" : "; ", source);
 }
 
 /// "A[17]", or "0x7f0000000040, 64 bytes into A".

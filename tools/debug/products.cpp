@@ -284,8 +284,7 @@ AccessHere access_at(const Here& at) {
     access.addresses.push_back(base + static_cast<std::uint64_t>(offset));
   }
   if (access.lanes == 0) throw std::invalid_argument("no lane executes the access");
-  const auto space =
-      resolve_space(access.space, access.addresses[static_cast<std::size_t>(first_lane(access.lanes))]).first;
+  const auto space = resolve_space(access.space, access.addresses[static_cast<std::size_t>(first_lane(access.lanes))]).first;
   for (std::uint64_t& address : access.addresses) address = resolve_space(access.space, address).second;
   access.space = space;
   if (space != Space::shared && space != Space::global)

@@ -523,7 +523,8 @@ std::vector<std::string> Session::operand_registers(const std::string& operand) 
 }
 
 void Session::where_from(const std::string& words) {
-  if (words.empty()) throw std::invalid_argument("where-from needs a register, an operand of the mma at hand or an address: where-from %r5");
+  if (words.empty())
+    throw std::invalid_argument("where-from needs a register, an operand of the mma at hand or an address: where-from %r5");
   std::vector<std::string> all = operand_registers(words);
   if (all.empty()) all.push_back(words);
   for (const std::string& each : all) {

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Matrices of the products at hand, against the files that the launch reads: products_test.py COMMAND SOURCE"""
+
+import ast
+import pathlib
+import re
+import struct
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from client import session, write_cases  # noqa: E402
+
+
+def rows_of(path):
+    """A matrix of a .npy file of f16, whatever its bits are called."""
+    data = path.read_bytes()
+    header_end = 10 + struct.unpack_from("<H", data, 8)[0]
+    shape = ast.literal_eval(data[10:header_end].decode())["shape"]
+    numbers = struct.unpack_from(f"<{shape[0] * shape[1]}e", data, header_end)
+    return [list(numbers[i * shape[1] : (i + 1) * shape[1]]) for i in range(shape[0])]
+
+
+def shown(text):
+    """The matrices that the debugger has printed, each with its title."""
+    matrices = []
+    for line in text.splitlines():
+        if line.startswith("operand "):
+            matrices.append([])
+        elif matrices and (row := re.match(r"\s*\d+:(( +-?[\d.e+-]+)+)$", line)):
+            matrices[-1].append([float(each) for each in row[1].split()])
+    return matrices
+
+
+def transposed(rows):
+    return [list(column) for column in zip(*rows)]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    cases = pathlib.Path(folder, "cases")
+    write_cases(sys.argv[2], str(cases), ["f16_ldmatrix", "wgmma_128"])
+
+    case = cases / "f16_ldmatrix_0"
+    a, b = rows_of(case / "A.npy"), rows_of(case / "B.npy")
+    text = session(
+        sys.argv[1], [str(case / "launch.json")],
+        ["break mma if warp == 0", "run", "matrix a", "matrix b", "explain 1,2", "stepi", "print A[3,4]", "print/w lane"],
+    )  # fmt: skip
+    got_a, got_b = shown(text)[:2]
+    assert got_a == [row[:16] for row in a[:16]], text
+    assert got_b == transposed([row[:16] for row in b[:8]]), text
+    product = sum(x * y for x, y in zip(a[1][:16], b[2][:16]))
+    assert re.search(rf"(?<![\d.]){product:g}(?![\d.])", text[text.index("explain") if "explain" in text else 0 :]), (product, text)
+    assert len(re.findall(r"^lane", text, re.M)) == 32
+    registers = re.search(r"=> .*?\{(?:%\w+, ){3}%\w+\}, \{((?:%\w+, ){3}%\w+)\}", text)[1]
+    named = session(sys.argv[1], [str(case / "launch.json")], ["break mma if warp == 0", "run", f"print {{{registers}}} as mma.m16n8k16.f16.f16.f32 operand a"])
+    assert shown(named)[0] == got_a, named
+    conflicts = session(sys.argv[1], [str(case / "launch.json")], ["break ldmatrix", "run", "banks"])
+    assert "takes 4 wavefronts; 4 without conflicts" in conflicts, conflicts
+
+    case = cases / "wgmma_128_0"
+    a, b = rows_of(case / "A.npy"), rows_of(case / "B.npy")
+    text = session(
+        sys.argv[1], [str(case / "launch.json")],
+        ["break wgmma.mma if warp == 2", "run", "matrix a", "matrix b", "info mbarriers", "info copies", "who-wrote {u32:shared}0x4440"],
+    )  # fmt: skip
+    got_a, got_b = shown(text)[:2]
+    assert got_a == [row[:16] for row in a[32:48]], text
+    assert got_b == transposed([row[:16] for row in b[:64]]), text
+    assert "16384 bytes to come" in text and "8192 bytes to shared memory" in text and "=> PTX" in text and "cp.async.bulk.tensor.2d" in text, text
+print("matrices of mma and wgmma are those of the files")
