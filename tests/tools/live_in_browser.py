@@ -146,7 +146,7 @@ def check_examples(page, screenshots):
 def check_marks(page, screenshots):
     check = Check("errors, races and conflicts are at their lines")
     page.open("#example=fuser-3428")
-    check.equal(page.browser.evaluate("[...document.querySelectorAll('#gutter .error')].map(e => e.textContent)"), ["✖ 21"], "the load of a copy")
+    check.equal(page.browser.evaluate("[...document.querySelectorAll('#gutter .error')].map(e => e.textContent)"), ["✖ 20"], "the load of a copy")
     page.act("document.getElementById('text').value = document.getElementById('text').value.replace('  bar.sync 0;', '  cp.async.wait_all;\\n  bar.sync 0;'), document.getElementById('run').click()")
     check.equal(page.browser.evaluate("document.querySelectorAll('#gutter .error').length"), 0, "after the wait")
     page.open("#example=kbmod-108")
@@ -200,7 +200,7 @@ def check_keys(page, screenshots):
     check.equal(page.browser.evaluate(unnamed), [], "controls without a name")
     contrast = """(() => { const light = c => { const v = c.match(/[0-9.]+/g).slice(0, 3).map(x => x / 255).map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
         return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
-      const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)$|transparent/.test(c)) return c; } return matchMedia("(prefers-color-scheme: dark)").matches ? "rgb(22,24,28)" : "rgb(255,255,255)"; };
+      const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/^rgba.*, 0\\)$/.test(c)) return c; } return matchMedia("(prefers-color-scheme: dark)").matches ? "rgb(22,24,28)" : "rgb(255,255,255)"; };
       return [...document.querySelectorAll("p, td, th, label, caption, pre, h1, h2, h3, span, option, a, button, textarea, li, #gutter div")]
         .filter(e => e.checkVisibility() && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
         .map(e => { const [x, y] = [light(getComputedStyle(e).color), light(ground(e))].sort((a, b) => b - a); return [e.tagName + " " + e.className + " " + e.textContent.slice(0, 30), (x + 0.05) / (y + 0.05)]; })

@@ -31,7 +31,7 @@ export class Grids {
     const {place} = this;
     if (index >= place.elements.length) return {text: "", label: "nothing"};
     const text = place.elements[index], differs = this.differs.has(index);
-    return {text: differs ? `${shown(text)}\n≠ ${shown(place.other[index])}` : shown(text), used: differs, colour: place.at && this.colours[place.at[index][0]], label: this.sentence(index)};
+    return {text: differs ? `${shown(text, 13)}\n≠ ${shown(place.other[index], 13)}` : shown(text), used: differs, colour: place.at && this.colours[place.at[index][0]], label: this.sentence(index)};
   }
 
   sentence(index) {
