@@ -83,6 +83,11 @@ int curandCreateGenerator(void**, int);
 int curandCreateGeneratorHost(void**, int);
 int curandSetPseudoRandomGeneratorSeed(void*, unsigned long long);
 int curandGenerate(void*, unsigned*, std::size_t);
+int curandSetGeneratorOffset(void*, unsigned long long);
+int curandSetGeneratorOrdering(void*, int);
+int curandGenerateUniformDouble(void*, double*, std::size_t);
+int curandGenerateLogNormal(void*, float*, std::size_t, float, float);
+int curandGenerateLogNormalDouble(void*, double*, std::size_t, double, double);
 int curandGenerateUniform(void*, float*, std::size_t);
 int curandGenerateNormal(void*, float*, std::size_t, float, float);
 int curandGenerateNormalDouble(void*, double*, std::size_t, double, double);
@@ -532,6 +537,51 @@ bool begins(const std::vector<T>& all, const std::vector<T>& with) {
   return std::equal(with.begin(), with.end(), all.begin());
 }
 
+/// FNV-1a of the bytes.
+template <typename T>
+std::uint64_t hash_of(const std::vector<T>& numbers) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (std::size_t i = 0; i < numbers.size() * sizeof(T); ++i)
+    hash = (hash ^ reinterpret_cast<const unsigned char*>(numbers.data())[i]) * 0x100000001b3;
+  return hash;
+}
+
+/// The first 2,000 results of each call in the legacy ordering, with a seed of 64 bits and an offset.
+void test_distributions() {
+  const struct {
+    int type;
+    std::vector<std::uint64_t> hashes;
+  } rows[] = {{101,
+               {0x4297d10274319388, 0x245541851eed38cd, 0x2566742e793adf4b, 0x4a3dbfd35c6f8dec, 0xe316575e069b75f4, 0xfcf410281b224c9d,
+                0x1f93aaae06e3192a}},
+              {121,
+               {0x7c54961c871bd52b, 0x660edfca16c7e0b8, 0x31683d8ca3e1272b, 0xbcb4214fedf35b01, 0x601d5f9d6cbf8c78, 0x3b2f5257281db656,
+                0xee20613f470daaa6}},
+              {161,
+               {0x67fc11a3c7c7b7a8, 0x87b97c41397c3fe1, 0x435b18cbecd61b66, 0x6f6204221dd82f17, 0x14eebd6e7b89ab7a, 0x04960b64ce76468d,
+                0xc9b281d0f3357244}}};
+  for (const auto& row : rows) {
+    const auto drawn = [&](auto one, auto generate) {
+      std::vector<decltype(one)> numbers(2000);
+      void* generator = nullptr;
+      curandCreateGeneratorHost(&generator, row.type);
+      curandSetGeneratorOrdering(generator, 103);
+      curandSetPseudoRandomGeneratorSeed(generator, 0x123456789abcdef);
+      curandSetGeneratorOffset(generator, 12345);
+      generate(generator, numbers.data());
+      return hash_of(numbers);
+    };
+    const std::vector<std::uint64_t> found{drawn(0u, [](void* g, unsigned* to) { curandGenerate(g, to, 2000); }),
+                                           drawn(0.0f, [](void* g, float* to) { curandGenerateUniform(g, to, 2000); }),
+                                           drawn(0.0, [](void* g, double* to) { curandGenerateUniformDouble(g, to, 2000); }),
+                                           drawn(0.0f, [](void* g, float* to) { curandGenerateNormal(g, to, 2000, 1.5f, 2.25f); }),
+                                           drawn(0.0, [](void* g, double* to) { curandGenerateNormalDouble(g, to, 2000, 1.5, 2.25); }),
+                                           drawn(0.0f, [](void* g, float* to) { curandGenerateLogNormal(g, to, 2000, 0.5f, 0.75f); }),
+                                           drawn(0.0, [](void* g, double* to) { curandGenerateLogNormalDouble(g, to, 2000, 0.5, 0.75); })};
+    tell("all distributions of generator " + std::to_string(row.type), found == row.hashes);
+  }
+}
+
 void test_random() {
   const struct {
     const char* name;
@@ -607,6 +657,7 @@ int main(int count, char** words) {
   test_order();
   test_lt();
   test_random();
+  test_distributions();
   test_management();
   tell("cublasDestroy", cublasDestroy_v2(handle) == 0 && cublasDestroy_v2(handle) == 1);
 }

@@ -90,12 +90,17 @@ int copy(const Copy& copy, const void* from, void* to, CopyKind kind, Stream* st
       cudaMemcpy2DAsync(to, size(copy.to_pitch), from, size(copy.from_pitch), size(copy.width), size(copy.count), kind, stream));
 }
 
+/// A product that std::int64_t holds.
+bool has_product(std::int64_t a, std::int64_t b) {
+  return (CheckedSize(a) * b).fits(INT64_MAX);
+}
+
 Copy vector_copy(std::int64_t n, std::int64_t bytes, std::int64_t inc_x, std::int64_t inc_y) {
-  if (bytes <= 0 || inc_x <= 0 || inc_y <= 0) return {-1, 0, 0, 0};
+  if (bytes <= 0 || inc_x <= 0 || inc_y <= 0 || !has_product(bytes, inc_x) || !has_product(bytes, inc_y)) return {-1, 0, 0, 0};
   return {bytes, n, bytes * inc_x, bytes * inc_y};
 }
 Copy matrix_copy(std::int64_t rows, std::int64_t columns, std::int64_t bytes, std::int64_t lda, std::int64_t ldb) {
-  if (bytes <= 0 || rows < 0) return {-1, 0, 0, 0};
+  if (bytes <= 0 || !has_product(rows, bytes) || !has_product(lda, bytes) || !has_product(ldb, bytes)) return {-1, 0, 0, 0};
   return {rows * bytes, columns, lda * bytes, ldb * bytes};
 }
 

@@ -38,7 +38,7 @@ struct Storage {
       case Kind::band: return CheckedSize(columns - 1) * leading + below + above + 1;
       case Kind::packed: break;
     }
-    return CheckedSize(rows * (rows + 1) / 2);
+    return CheckedSize(rows % 2 == 0 ? rows / 2 : rows) * (rows % 2 == 0 ? rows + 1 : rows / 2 + 1);
   }
   /// -1 outside of a band.
   std::int64_t place(std::int64_t i, std::int64_t j) const {

@@ -224,6 +224,7 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
     if (count % of.results != 0 && row.results < of.results) throw Refusal(random_length_not_multiple);
     if (random.sequence == nullptr) random.sequence = std::make_shared<Sequence>(row, random.seed, random.threads(), random.offset);
     if (count == 0) return;
+    if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
     const auto sequence = random.sequence;
     if (random.on_host) return fill(*sequence, of, row.results, to, count);
     submit_work(context, random_library, call, random.stream,
