@@ -107,7 +107,9 @@ ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description
   const ModuleFile file = read_module(description.ptx, flags.target);
   const std::string entry = entry_name(file.module, description.kernel, description.ptx);
   const std::string& asked = flags.assembler.empty() ? description.assembler : flags.assembler;
-  KernelOptions options{.target = flags.target, .contract = flags.contract, .assembler_options = description.assembler_options,
+  KernelOptions options{.target = flags.target,
+                        .contract = flags.contract,
+                        .assembler_options = description.assembler_options,
                         .keep_registers = flags.keep_registers};
   if (asked.empty() && description.decisions) options.decisions = &*description.decisions;
   Kernel kernel = read_kernel(file, entry, options);

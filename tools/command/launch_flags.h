@@ -22,7 +22,7 @@ struct LaunchFlags {
   std::uint32_t shared_bytes = 0;
   bool contract = true;
   bool keep_registers = false;  ///< KernelOptions::keep_registers: of `warpmat debug`
-  std::string assembler;  ///< "ptxas", "rule", or empty: what launch.json says, else the rule
+  std::string assembler;        ///< "ptxas", "rule", or empty: what launch.json says, else the rule
 };
 
 /// Adds FILE and its options to `command`. `flags` must outlive the parsing.
