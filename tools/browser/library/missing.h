@@ -1,7 +1,7 @@
 #pragma once
 
-// What C++20's library has and that of emscripten 3.1 lacks: libc++ 13, which has neither the algorithms on ranges nor std::bit_cast. Each file of the
-// preset `wasm` includes this first. It has what the emulator uses of them, and is empty for a newer library.
+// What C++20's library has and that of emscripten 3.1 lacks: libc++ 13, which has neither the algorithms on ranges nor std::bit_cast. Each
+// file of the preset `wasm` includes this first. It has what the emulator uses of them, and is empty for a newer library.
 
 #include <version>
 #if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 15000
@@ -42,12 +42,12 @@ template <typename Range>
 using iterator_of = decltype(std::begin(std::declval<Range&>()));
 
 // A call of the algorithm on iterators, with the projection in its predicate.
-#define WARPMAT_BY_PREDICATE(name)                                                           \
-  template <typename Range, typename Predicate, typename Projection = identity>              \
-  constexpr auto name(Range&& range, Predicate predicate, Projection projection = {}) {      \
-    return std::name(std::begin(range), std::end(range), [&](auto&& element) -> bool {       \
+#define WARPMAT_BY_PREDICATE(name)                                                                       \
+  template <typename Range, typename Predicate, typename Projection = identity>                          \
+  constexpr auto name(Range&& range, Predicate predicate, Projection projection = {}) {                  \
+    return std::name(std::begin(range), std::end(range), [&](auto&& element) -> bool {                   \
       return std::invoke(predicate, std::invoke(projection, static_cast<decltype(element)&&>(element))); \
-    });                                                                                      \
+    });                                                                                                  \
   }
 WARPMAT_BY_PREDICATE(find_if)
 WARPMAT_BY_PREDICATE(find_if_not)
@@ -57,12 +57,12 @@ WARPMAT_BY_PREDICATE(none_of)
 WARPMAT_BY_PREDICATE(count_if)
 #undef WARPMAT_BY_PREDICATE
 
-#define WARPMAT_BY_ORDER(name)                                                               \
-  template <typename Range, typename Order = std::less<>, typename Projection = identity>         \
-  constexpr auto name(Range&& range, Order order = {}, Projection projection = {}) {         \
+#define WARPMAT_BY_ORDER(name)                                                                       \
+  template <typename Range, typename Order = std::less<>, typename Projection = identity>            \
+  constexpr auto name(Range&& range, Order order = {}, Projection projection = {}) {                 \
     return std::name(std::begin(range), std::end(range), [&](const auto& a, const auto& b) -> bool { \
-      return std::invoke(order, std::invoke(projection, a), std::invoke(projection, b));     \
-    });                                                                                      \
+      return std::invoke(order, std::invoke(projection, a), std::invoke(projection, b));             \
+    });                                                                                              \
   }
 WARPMAT_BY_ORDER(sort)
 WARPMAT_BY_ORDER(stable_sort)
@@ -73,11 +73,13 @@ WARPMAT_BY_ORDER(is_sorted)
 
 template <typename Range, typename T, typename Projection = identity>
 constexpr auto find(Range&& range, const T& value, Projection projection = {}) {
-  return ranges::find_if(range, [&](const auto& element) { return element == value; }, projection);
+  return ranges::find_if(
+      range, [&](const auto& element) { return element == value; }, projection);
 }
 template <typename Range, typename T, typename Projection = identity>
 constexpr auto count(Range&& range, const T& value, Projection projection = {}) {
-  return ranges::count_if(range, [&](const auto& element) { return element == value; }, projection);
+  return ranges::count_if(
+      range, [&](const auto& element) { return element == value; }, projection);
 }
 template <typename Range, typename T, typename Order = std::less<>, typename Projection = identity>
 constexpr auto lower_bound(Range&& range, const T& value, Order order = {}, Projection projection = {}) {
@@ -102,10 +104,13 @@ constexpr in_out_result<iterator_of<Range>, Out> copy_if(Range&& range, Out out,
   return {std::end(range), std::copy_if(std::begin(range), std::end(range), out, predicate)};
 }
 template <typename Range, typename Out, typename Function>
-requires requires(Range& range) { std::begin(range); }
+requires requires(Range& range) {
+  std::begin(range);
+}
 constexpr in_out_result<iterator_of<Range>, Out> transform(Range&& range, Out out, Function function) {
   return {std::end(range), std::transform(std::begin(range), std::end(range), out, [&](auto&& element) {
-    return std::invoke(function, static_cast<decltype(element)&&>(element)); })};
+            return std::invoke(function, static_cast<decltype(element)&&>(element));
+          })};
 }
 template <typename Range1, typename Range2, typename Out, typename Function>
 constexpr auto transform(Range1&& a, Range2&& b, Out out, Function function) {
@@ -113,9 +118,8 @@ constexpr auto transform(Range1&& a, Range2&& b, Out out, Function function) {
 }
 template <typename A, typename B, typename Equal = std::equal_to<>, typename ProjectionA = identity, typename ProjectionB = identity>
 constexpr bool equal(A&& a, B&& b, Equal same = {}, ProjectionA of_a = {}, ProjectionB of_b = {}) {
-  return std::equal(std::begin(a), std::end(a), std::begin(b), std::end(b), [&](const auto& x, const auto& y) -> bool {
-    return std::invoke(same, std::invoke(of_a, x), std::invoke(of_b, y));
-  });
+  return std::equal(std::begin(a), std::end(a), std::begin(b), std::end(b),
+                    [&](const auto& x, const auto& y) -> bool { return std::invoke(same, std::invoke(of_a, x), std::invoke(of_b, y)); });
 }
 template <typename A, typename B>
 constexpr in_in_result<iterator_of<A>, iterator_of<B>> mismatch(A&& a, B&& b) {
