@@ -75,7 +75,7 @@ TEST_CASE("launch.json: every unknown key is an error with its line, and the nea
       {"{\"ptx\": \"k.ptx\", \"grid\": 0}", "launch.json:1: grid: a number from 1 on"},
       {"{\"ptx\": \"k.ptx\", \"buffers\": {}}", "launch.json:1: buffers: a list belongs here"},
       {"{\"ptx\": \"k.ptx\", \"buffers\": [3]}",
-       "buffers[0]: an object with name, file, bytes, random, fill, dtype, shape, out, expect, address, variable belongs here"},
+       "buffers[0]: an object with name, file, bytes, random, fill, dtype, shape, out, expect, address, variable, values belongs here"},
       {"{\"ptx\": \"k.ptx\", \"buffers\": [{\"name\": \"a\", \"random\": \"4\", \"fill\": 2}]}", "\"fill\" is the value of \"bytes\""},
       {"{\"ptx\": \"k.ptx\", \"params\": [{\"u32\": 1.5}]}", "launch.json:1: params[0]: parameter 'u32:1.5': '1.5' is no u32"},
       {"{\"ptx\": \"k.ptx\", \"params\": [{\"bytes\": \"00\", \"tensormaps\": [3]}]}", "params[0].tensormaps[0]: an object with at, map"},
