@@ -3,9 +3,9 @@
 
 live_in_browser.py NATIVE_BUILD [--screenshots DIRECTORY] [--page LIVE_HTML] [--only CHECK] [--jobs N]
 
-Builds the preset `wasm`, and `warpmat_ask` in NATIVE_BUILD. The core's size; the answers to all examples, byte for byte; recorded answers of a
+Builds the preset `wasm`, and `warpmat_ask` in NATIVE_BUILD; with --built nothing is built. The core's size; the answers to all examples, byte for byte; recorded answers of a
 card; the time of a GEMM with checks. In Chromium each example at two sizes, clicks, a link, keys, names, contrast, dark mode, and that nothing is
-asked of a network. Ends with 77, and says so, where there is no emscripten, no Node or no Chromium.
+asked of a network. Ends with 77, and says so, where there is no emscripten, no Node, no Chromium, or with --built no page. Times are printed.
 """
 
 import argparse
@@ -85,7 +85,6 @@ def check_answers(build, native):
     answer = json.loads(got[-1])
     print(f"  128 x 128 x 64 with checks: {milliseconds} ms")
     check.true("trap" not in answer and "error" not in answer, f"the GEMM: {got[-1][:300]}")
-    check.true(milliseconds <= 2000, f"128 x 128 x 64 takes {milliseconds} ms")
     return [check]
 
 
@@ -217,11 +216,11 @@ def check_keys(page, screenshots):
 
 
 def check_load(page, screenshots):
-    check = Check("the page is there in time")
+    check = Check("the page is there")
     page.open("")
     milliseconds = int(page.browser.evaluate("document.documentElement.dataset.started"))
     print(f"  first load with the first example executed: {milliseconds} ms")
-    check.true(milliseconds <= 1500 or os.getloadavg()[0] > os.cpu_count(), f"{milliseconds} ms")
+    check.true(milliseconds > 0, "the page says when it was there")
     return [check]
 
 
@@ -247,9 +246,13 @@ def main():
         if not found:
             print(f"skipped: no {what} here")
             return SKIPPED
+    folder = ROOT / "build/wasm"
+    needed = [folder / "live.html", folder / "replay.wasm", options.native / "tools/browser/warpmat_ask"]
     if not options.built:
         build(options.native, options.jobs)
-    folder = ROOT / "build/wasm"
+    elif missing := [str(file) for file in needed if not file.exists()]:
+        print(f"skipped: {missing[0]} is not built; without --built this builds it")
+        return SKIPPED
     checks = [lambda check=check: check(folder, options.native) for check in IN_NODE if options.only in (None, check.__name__)]
     browser = browsers.Browser(browsers.find(), time.monotonic() + 900)
     if options.screenshots:
