@@ -1,6 +1,7 @@
 #include <warpmat/checks/reads.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include <warpmat/checks/async_copies.h>
@@ -398,7 +399,7 @@ std::vector<LineReads> ReadRecorder::lines_of(const std::vector<Value>& elements
   std::vector<LineReads> lines;
   for (auto& [line, addresses] : by_line) {
     std::ranges::sort(addresses);
-    addresses.erase(std::ranges::unique(addresses).begin(), addresses.end());
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
     const std::uint64_t first = addresses.front();
     for (std::uint64_t& address : addresses) address -= first;
     const auto [shape, is_new] = shapes_.try_emplace(std::move(addresses), static_cast<std::uint32_t>(found_.shapes.size()));
@@ -416,9 +417,9 @@ void ReadRecorder::find_reads() {
   seen_.resize(nodes_.size());
   std::vector<std::pair<std::uint64_t, Store>> order(stores_.begin(), stores_.end());
   const auto late = [](const auto& store) { return (store.first >> 2) * 0x9e3779b97f4a7c15ULL >> 40; };
-  constexpr std::ptrdiff_t ends = 32;  // where faults are likelier
-  if (std::ssize(order) > 2 * ends) std::ranges::sort(order.begin() + ends, order.end() - ends, {}, late);
-  std::ranges::rotate(order, order.end() - std::min(ends, std::ssize(order)));
+  constexpr std::size_t ends = 32;  // where faults are likelier
+  if (order.size() > 2 * ends) std::ranges::sort(std::span(order).subspan(ends, order.size() - 2 * ends), {}, late);
+  std::rotate(order.begin(), order.end() - static_cast<std::ptrdiff_t>(std::min(ends, order.size())), order.end());
   for (const auto& [address, store] : order) {
     found_.sampled = visits_ > most_visits || shape_elements_ > most_in_shapes;
     if (found_.sampled) break;

@@ -138,6 +138,18 @@ template <typename A, typename B>
 constexpr bool includes(A&& a, B&& b) {
   return std::includes(std::begin(a), std::end(a), std::begin(b), std::end(b));
 }
+template <typename Range, typename T>
+constexpr bool binary_search(Range&& range, const T& value) {
+  return std::binary_search(std::begin(range), std::end(range), value);
+}
+template <typename A, typename B, typename Out>
+constexpr void set_difference(A&& a, B&& b, Out out) {
+  std::set_difference(std::begin(a), std::end(a), std::begin(b), std::end(b), out);
+}
+template <typename A, typename B, typename Out>
+constexpr void set_union(A&& a, B&& b, Out out) {
+  std::set_union(std::begin(a), std::end(a), std::begin(b), std::end(b), out);
+}
 template <typename A, typename B, typename Out>
 constexpr void merge(A&& a, B&& b, Out out) {
   std::merge(std::begin(a), std::end(a), std::begin(b), std::end(b), out);
