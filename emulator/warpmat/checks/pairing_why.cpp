@@ -125,8 +125,8 @@ void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpSt
         const auto place = place_of(sum.swapped ? sum.gemm->b : sum.gemm->a, sum.step->a.at(row, k));
         step.depths.push_back(!place ? -1 : sum.swapped ? place->first : place->second);
       }
-      why.text += factors_of(sum.step->a, sum.swapped ? sum.gemm->b : sum.gemm->a, row, warp, step) +
-                  factors_of(sum.step->b, sum.swapped ? sum.gemm->a : sum.gemm->b, column, warp, step);
+      why.text += factors_of(sum.step->a, sum.swapped ? sum.gemm->b : sum.gemm->a, row, warp, step);
+      why.text += factors_of(sum.step->b, sum.swapped ? sum.gemm->a : sum.gemm->b, column, warp, step);
       step.a = sum.step->words_a;
       step.b = sum.step->words_b;
       step.c = sum.step->words_c;
