@@ -83,18 +83,13 @@ void GlobalRaceCheck::report(const Setup& setup, std::uint64_t cluster, const Gl
   if (!warnings.wants(conflict.access.statement, cluster)) return;
   const auto verb = [](bool writes) { return writes ? "store" : "load"; };
   const Dim3 other = block_of(setup, conflict.other_cluster, conflict.other.rank);
-  Trap::Place place = machine::place_of(setup.program, conflict.access.statement);
   warnings.add(
       conflict.access.statement, cluster,
       machine::kernel_trap(
-          {.kernel = std::string(setup.program.entry),
-           .block = block_of(setup, cluster, conflict.access.rank),
-           .warp = conflict.access.warp,
-           .lane = -1,
-           .line = place.line,
-           .statement = std::move(place.statement),
-           .source = std::move(place.source),
-           .source_lines = std::move(place.source_lines)},
+          machine::site_at({.kernel = std::string(setup.program.entry),
+                            .block = block_of(setup, cluster, conflict.access.rank),
+                            .warp = conflict.access.warp},
+                           setup.program, conflict.access.statement),
           conflict.address,
           {fmt::format("race between blocks: nothing orders this {} and the {} of another block to the same bytes of global memory",
                        verb(conflict.writes), verb(conflict.other_writes)),

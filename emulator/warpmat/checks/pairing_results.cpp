@@ -21,13 +21,7 @@ Trap::Site Pairing::site_of(const WarpState& warp, int lane) try { warp.trap(lan
 
 /// That of another statement of the warp.
 Trap::Site Pairing::site_of(const WarpState& warp, int lane, std::uint32_t statement) {
-  Trap::Site site = site_of(warp, lane);
-  Trap::Place at = machine::place_of(warp.program(), statement);
-  site.line = at.line;
-  site.statement = std::move(at.statement);
-  site.source = std::move(at.source);
-  site.source_lines = std::move(at.source_lines);
-  return site;
+  return machine::site_at(site_of(warp, lane), warp.program(), statement);
 }
 
 /// Where the row of A and the column of B of a sum came from.

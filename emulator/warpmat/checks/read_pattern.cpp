@@ -269,14 +269,9 @@ class Finder {
   }
 
   void report(std::uint32_t statement, Trap::Reason reason) {
-    Trap::Place place = machine::place_of(launch_.program, statement);
     if (pattern_.findings.size() >= most_findings || !reported_.insert({statement, reason.headline.substr(0, 8)}).second) return;
     reason.help = "see how these lines compute the place of that element, and those of its neighbours";
-    Trap::Site site{.kernel = std::string(launch_.program.entry), .warp = -1};
-    site.line = place.line;
-    site.statement = std::move(place.statement);
-    site.source = std::move(place.source);
-    site.source_lines = std::move(place.source_lines);
+    Trap::Site site = machine::site_at({.kernel = std::string(launch_.program.entry), .warp = -1}, launch_.program, statement);
     pattern_.findings.push_back(machine::kernel_trap(std::move(site), std::nullopt, reason, Trap::Kind::mispaired));
   }
 

@@ -194,15 +194,7 @@ void Block::check_tensor_memory() const {
 }
 
 Trap::Site Block::site_of(int warp, std::uint32_t statement) const {
-  Trap::Place place = place_of(launch_.program, statement);
-  return {.kernel = std::string(launch_.program.entry),
-          .block = index_,
-          .warp = warp,
-          .lane = -1,
-          .line = place.line,
-          .statement = std::move(place.statement),
-          .source = std::move(place.source),
-          .source_lines = std::move(place.source_lines)};
+  return site_at({.kernel = std::string(launch_.program.entry), .block = index_, .warp = warp}, launch_.program, statement);
 }
 
 bool Block::all_wait() const {

@@ -47,6 +47,15 @@ Trap::Place place_of(const code::Program& program, std::uint32_t statement) {
           .source = syntax::source_text(*program.module, s)};
 }
 
+Trap::Site site_at(Trap::Site site, const code::Program& program, std::uint32_t statement) {
+  Trap::Place place = place_of(program, statement);
+  site.line = place.line;
+  site.statement = std::move(place.statement);
+  site.source = std::move(place.source);
+  site.source_lines = std::move(place.source_lines);
+  return site;
+}
+
 Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind) {
   const std::string text = describe(site, address, reason.text());
   return {kind, std::move(site), address, reason, text};

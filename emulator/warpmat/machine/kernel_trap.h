@@ -18,4 +18,7 @@ Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const Tr
 /// A statement of the program, as errors name it.
 Trap::Place place_of(const code::Program& program, std::uint32_t statement);
 
+/// `site` at that statement of the program.
+Trap::Site site_at(Trap::Site site, const code::Program& program, std::uint32_t statement);
+
 }  // namespace warpmat::machine

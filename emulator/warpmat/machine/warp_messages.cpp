@@ -66,23 +66,11 @@ void WarpState::trap_ahead(std::uint32_t ahead, const Trap::Reason& reason) cons
 void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind,
                         std::optional<OperandName> operand) const {
   if (program_.is_list) throw Trap(kind, operand, lane, address, reason.text());
-  Trap::Site site{.kernel = std::string(program_.entry),
-                  .block = block_.index(),
-                  .warp = index_,
-                  .lane = lane,
-                  .line = 0,
-                  .statement = {},
-                  .source = {},
-                  .operand = operand,
-                  .source_lines = {}};
+  Trap::Site site{.kernel = std::string(program_.entry), .block = block_.index(), .warp = index_, .lane = lane, .operand = operand};
   if (!splits_.empty()) {
     const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc) + ahead];
-    Trap::Place place = place_of(program_, operation.statement);
-    site.line = place.line;
-    site.statement = std::move(place.statement);
-    site.source = std::move(place.source);
-    site.source_lines = std::move(place.source_lines);
+    site = site_at(std::move(site), program_, operation.statement);
   }
   throw kernel_trap(std::move(site), address, reason, kind);
 }
