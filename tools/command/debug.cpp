@@ -77,9 +77,7 @@ DebuggedProgram launches_of(const DebugOptions& options) {
   ProcessOutput output;
   if (options.dap || options.port != 0) output.kind = ProcessOutput::Kind::to_error;  // standard output is the client's
   const int status = run_supervised(words, output);
-  const std::filesystem::path launches = folder->path() / "launches";
-  std::vector<std::filesystem::path> saved;
-  if (std::filesystem::exists(launches)) saved = saved_launches(launches);  // else it has not even begun
+  const std::vector<std::filesystem::path> saved = saved_launches(folder->path() / "launches");
   if (saved.empty()) throw std::runtime_error(fmt::format("{} launched no kernel (its status is {})", options.program.front(), status));
   DebuggedProgram program{.names = {}, .load = nullptr, .choice = choice_of(options)};
   for (const std::filesystem::path& file : saved) program.names.push_back(readable_name(read_launch(file).kernel));

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <warpmat/checks/pointers.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <map>
 #include <regex>
@@ -66,15 +66,31 @@ class Examiner {
     found_.push_back(report);
   }
 
-  void ask(const std::string& place, const fs::path& file, LaunchDescription description) {
-    if (examination_.gemm.empty() && !examination_.guess && !examination_.banks) return;
+  void add(const ReadyLaunch& ready, const Trap& trap, Report::Level level) {
+    Report report = report_of(ready, trap, level);
+    report.ptx_file.clear();  // which is a copy of the program's
+    add(report, ptx_of(ready));
+  }
+
+  static ReadyLaunch ready_again(const fs::path& file, LaunchDescription description) {
     LaunchFlags flags;
     flags.file = file.string();
-    ReadyLaunch ready = ready_launch(flags, std::move(description), {});
-    BankReport banks;
+    return ready_launch(flags, std::move(description), {});
+  }
+
+  /// The program's run has made the checks.
+  LaunchOptions without_checks() const {
     LaunchOptions options;
-    options.checks = {};  // the program's run has made them
+    options.checks = {};
     options.stop = limited_.stop();
+    return options;
+  }
+
+  void ask(const std::string& place, const fs::path& file, LaunchDescription description) {
+    if (examination_.gemm.empty() && !examination_.guess && !examination_.banks) return;
+    ReadyLaunch ready = ready_again(file, std::move(description));
+    BankReport banks;
+    LaunchOptions options = without_checks();
     options.gemm = examination_.gemm;
     options.why = examination_.why;
     LaunchResult result;
@@ -84,9 +100,7 @@ class Examiner {
       result = launch(ready, options);
     } catch (const Trap& trap) {
       if (limited_.is_over()) throw;
-      Report report = report_of(ready, trap);
-      report.ptx_file.clear();  // which is a copy of the program's
-      return add(report, ptx_of(ready));
+      return add(ready, trap, Report::Level::error);
     }
     const std::string_view target = program_of(ready.kernel).target->name;
     for (const Why& why : result.why) print_why(why, "", target, examination_.against);
@@ -100,26 +114,18 @@ class Examiner {
     const std::size_t equals = std::min(text.find('='), text.size());
     if (equals == 0 || text.substr(0, equals).find_first_not_of("0123456789") != std::string::npos) return text;
     int left = std::atoi(text.c_str());
-    for (const Argument& argument : prepared.arguments) {
-      std::uint64_t address = 0;
-      if (argument.bytes().size() != sizeof address) continue;
-      std::memcpy(&address, argument.bytes().data(), sizeof address);
-      if (const auto buffer = prepared.memory.find(address); buffer && left-- == 0) return std::string(buffer->name) + text.substr(equals);
-    }
+    for (const Argument& argument : prepared.arguments)
+      if (const auto pointer = checks::pointer_of(argument.bytes(), prepared.memory); pointer && left-- == 0)
+        return std::string(prepared.memory.find(*pointer)->name) + text.substr(equals);
     return text;
   }
 
   /// Compares what the last launch leaves in its buffers.
   void compare_last() {
-    LaunchFlags flags;
-    flags.file = last_.string();
-    ReadyLaunch ready = ready_launch(flags, read_launch(last_), {});
+    ReadyLaunch ready = ready_again(last_, read_launch(last_));
     for (const std::string& text : examination_.expected) parse_expectation(with_name(text, ready.prepared), ready.description.buffers);
     const std::vector<BufferExpectation> expectations = read_expectations(ready.description, ready.prepared);
-    LaunchOptions options;
-    options.checks = {};
-    options.stop = limited_.stop();
-    launch(ready, options);
+    launch(ready, without_checks());
     for (const BufferExpectation& expectation : expectations) {
       const MatrixDifference difference = compare(expectation, ready.prepared);
       if (difference.wrong == 0)
@@ -133,11 +139,7 @@ class Examiner {
   bool guess(ReadyLaunch& ready, LaunchOptions& options, const std::string& place) {
     const Guess guess = guess_product(ready, options, examination_.errs);
     fmt::print(stderr, "warpmat: {}: {}\n", place, guess.text);
-    for (const Trap& finding : guess.findings) {
-      Report report = report_of(ready, finding, Report::Level::warning);
-      report.ptx_file.clear();
-      add(report, ptx_of(ready));
-    }
+    for (const Trap& finding : guess.findings) add(ready, finding, Report::Level::warning);
     options.gemm = guess.product;
     return !guess.product.empty() || examination_.banks;
   }
@@ -160,6 +162,7 @@ class Examiner {
 }  // namespace
 
 std::vector<fs::path> saved_launches(const fs::path& folder) {
+  if (!fs::exists(folder)) return {};  // the program has not even begun
   std::map<unsigned long, fs::path> numbered;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();

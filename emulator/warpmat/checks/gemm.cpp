@@ -4,13 +4,14 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstring>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/checks/pointers.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/stored_buffer.h>
@@ -71,10 +72,8 @@ struct Pointer {
 std::vector<Pointer> pointers_of(const DeviceMemory& memory, const code::Program& program, const std::vector<std::uint8_t>& parameters) {
   std::vector<Pointer> all;
   for (const code::Parameter& parameter : program.parameters) {
-    if (parameter.bytes != 8) continue;
-    std::uint64_t address = 0;
-    std::memcpy(&address, parameters.data() + parameter.offset, 8);
-    if (const auto buffer = memory.find(address)) all.push_back({readable_name(parameter.name), address, *buffer});
+    const std::span bytes = std::span(parameters).subspan(parameter.offset, parameter.bytes);
+    if (const auto address = pointer_of(bytes, memory)) all.push_back({readable_name(parameter.name), *address, *memory.find(*address)});
   }
   return all;
 }

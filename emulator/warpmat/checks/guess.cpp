@@ -13,6 +13,7 @@
 #include <warpmat/checks/affine.h>
 #include <warpmat/checks/checks.h>
 #include <warpmat/checks/meetings.h>
+#include <warpmat/checks/pointers.h>
 #include <warpmat/checks/read_pattern.h>
 #include <warpmat/machine/internals.h>
 
@@ -69,7 +70,7 @@ struct Guesser::State {
       const std::vector<std::uint8_t>& bytes = arguments_[i].bytes();
       std::uint64_t value = 0;
       if (bytes.size() == 4 || bytes.size() == 8) std::memcpy(&value, bytes.data(), bytes.size());
-      if (bytes.size() == 8 && memory.find(value)) pointers.push_back(value);
+      if (const auto pointer = pointer_of(bytes, memory)) pointers.push_back(*pointer);
       if (value > 1 && value < 1 << 24) hints.numbers.push_back(value);
     }
     std::set<std::uint64_t> parts{config.grid.x, config.grid.y, config.grid.z};

@@ -16,7 +16,7 @@ struct ReadLaunch {
   const DeviceMemory& memory;
   std::vector<std::uint64_t> numbers;              ///< rows of matrices may have so many elements
   std::function<std::string(std::uint64_t)> name;  ///< of the buffer with this address, as the kernel's user knows it
-  std::map<std::uint64_t, Reads> clusters;         ///< by number
+  const std::map<std::uint64_t, Reads>& clusters;  ///< by number
   std::int64_t threads = 1;                        ///< of a block, along x
   bool all_clusters = true;
   bool errs = false;  ///< the results are known to be wrong: then what is merely unusual is worth a report, too
