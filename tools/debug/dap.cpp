@@ -558,7 +558,7 @@ class Adapter {
       }
       const auto statement = static_cast<std::uint32_t>(i);
       Json each{{"address", fmt::format("{:#x}", i)}, {"instruction", debugger_->source().text(statement)}};
-      const std::vector<Frame> frames = debugger_->source().frames(statement);
+      const std::vector<Trap::SourceLine> frames = debugger_->source().frames(statement);
       each["location"] = source_json(frames.empty() ? "" : frames.front().file);
       each["line"] = frames.empty() ? debugger_->source().ptx_line(statement) : frames.front().line;
       all.push_back(std::move(each));

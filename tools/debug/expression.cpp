@@ -408,16 +408,23 @@ class Parser {
     return nullptr;
   }
 
+  /// Nothing where `op` is no comparison.
+  template <typename T>
+  static std::optional<bool> compare(std::string_view op, T x, T y) {
+    if (op == "==") return x == y;
+    if (op == "!=") return x != y;
+    if (op == "<") return x < y;
+    if (op == ">") return x > y;
+    if (op == "<=") return x <= y;
+    if (op == ">=") return x >= y;
+    return std::nullopt;
+  }
+
   static Value compute(std::string_view op, const Value& a, const Value& b) {
     const auto of = [](bool is) { return Value{.bits = is ? 1U : 0U}; };
     if (is_float(a.type) || is_float(b.type)) {
       const double x = real(a), y = real(b);
-      if (op == "==") return of(x == y);
-      if (op == "!=") return of(x != y);
-      if (op == "<") return of(x < y);
-      if (op == ">") return of(x > y);
-      if (op == "<=") return of(x <= y);
-      if (op == ">=") return of(x >= y);
+      if (const auto holds = compare(op, x, y)) return of(*holds);
       const double z = op == "+" ? x + y : op == "-" ? x - y : op == "*" ? x * y : op == "/" ? x / y : std::nan("");
       if (op != "+" && op != "-" && op != "*" && op != "/")
         throw std::invalid_argument(fmt::format("{} takes integers, and an operand is of floating point", op));
@@ -425,12 +432,7 @@ class Parser {
     }
     const std::int64_t x = integer(a), y = integer(b);
     const auto ux = static_cast<std::uint64_t>(x), uy = static_cast<std::uint64_t>(y);
-    if (op == "==") return of(x == y);
-    if (op == "!=") return of(x != y);
-    if (op == "<") return of(x < y);
-    if (op == ">") return of(x > y);
-    if (op == "<=") return of(x <= y);
-    if (op == ">=") return of(x >= y);
+    if (const auto holds = compare(op, x, y)) return of(*holds);
     if ((op == "/" || op == "%") && (y == 0 || (y == -1 && ux == std::uint64_t{1} << 63)))
       throw std::invalid_argument("a division by zero");
     std::uint64_t z = op == "+" ? ux + uy : op == "-" ? ux - uy : op == "*" ? ux * uy : op == "&" ? ux & uy : op == "|" ? ux | uy : ux ^ uy;

@@ -18,26 +18,13 @@
 
 #include "tools/debug/debuggee.h"
 #include "tools/debug/products.h"
+#include "tools/report/bank_report.h"
 
 namespace warpmat::debug {
 namespace {
 
 std::string dim_text(Dim3 index) {
   return fmt::format("({},{},{})", index.x, index.y, index.z);
-}
-
-/// "0-15,20" of a set of lanes.
-std::string lanes_text(LaneMask lanes) {
-  if (lanes == all_lanes) return "0-31";
-  std::string all;
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if ((lanes >> lane & 1) == 0) continue;
-    int last = lane;
-    while (last + 1 < warp_size && (lanes >> (last + 1) & 1) != 0) ++last;
-    all += fmt::format("{}{}", all.empty() ? "" : ",", lane == last ? std::to_string(lane) : fmt::format("{}-{}", lane, last));
-    lane = last;
-  }
-  return all.empty() ? "none" : all;
 }
 
 const machine::WarpState& warp_at(const Follower& follower, const Focus& focus) {
@@ -137,8 +124,8 @@ Json where(const Follower& follower, const Json& question) {
   std::string lines;
   const auto add = [&](std::uint32_t at, std::int32_t function) {
     const std::string outer = readable_name(warp.program().functions[static_cast<std::size_t>(function)].name);
-    std::vector<Frame> all = source.frames(at);
-    if (all.empty()) all.push_back({"", source.ptx_line(at), outer});
+    std::vector<Trap::SourceLine> all = source.frames(at);
+    if (all.empty()) all.push_back({"", source.ptx_line(at), 0, outer});
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].function.empty() || i + 1 == all.size()) all[i].function = i + 1 == all.size() ? outer : "?";
       const std::string place = all[i].file.empty() ? fmt::format("PTX {}", all[i].line) : fmt::format("{}:{}", all[i].file, all[i].line);
@@ -213,7 +200,7 @@ std::string warps_text(const Follower& follower, const Focus& focus, Json& rows)
   std::string lines;
   for (const machine::Block* block : follower.blocks())
     for (const machine::WarpState* warp : block->warps()) {
-      const bool own = dim_text(block->index()) == dim_text(focus.block) && warp->index() == focus.warp;
+      const bool own = block->index() == focus.block && warp->index() == focus.warp;
       std::string states;
       for (const machine::Split& split : warp->splits()) {
         if (split.lanes == 0) continue;

@@ -53,10 +53,6 @@ struct Question {
   std::string text{};
 };
 
-bool same_block(Dim3 a, Dim3 b) {
-  return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
 std::string statement_text(const Question& question, std::uint32_t statement) {
   const code::Program& program = program_of(question.launch.kernel);
   const std::string source = syntax::source_text(*program.module, *program.statements[statement]);
@@ -102,7 +98,7 @@ std::string way_text(const Question& question, const Origin& origin, const Way& 
   return text;
 }
 
-/// The bytes one behind the other, those of one element together.
+/// The bytes in their order, those of one element together.
 std::string origins_text(const Question& question, std::span<const Origin> origins, const std::function<Way(std::size_t)>& way_of) {
   std::string text, last;
   std::size_t first = 0;
@@ -112,7 +108,7 @@ std::string origins_text(const Question& question, std::span<const Origin> origi
   for (std::size_t i = 0; i < origins.size(); ++i) {
     const std::string each = what_text(question, origins[i]) + way_text(question, origins[i], way_of(i));
     const bool goes_on = i != 0 && origins[i].in_memory() && origins[i - 1].in_memory() && origins[i].way == origins[i - 1].way &&
-                         origins[i].bit() == origins[i - 1].bit() + 8 && bits_of("b8") == 8;
+                         origins[i].bit() == origins[i - 1].bit() + 8;
     if (each == last || (goes_on && i % 4 != 0)) continue;
     end(i);
     last = each, first = i;
@@ -152,7 +148,7 @@ class Tracer : public checks::Origins {
     const machine::Cluster& cluster = warp_of(event).block().cluster();
     for (int rank = 0; rank < cluster.size(); ++rank) {
       const machine::Block& block = cluster.block(rank);
-      if (!same_block(block.index(), question_.focus.block)) continue;
+      if (block.index() != question_.focus.block) continue;
       const auto way_of = [&](std::span<const Origin> origins) { return [&, origins](std::size_t i) { return ways()[origins[i].way]; }; };
       if (question_.shared) {
         const std::span<const Origin> all = shared(rank).subspan(question_.address, question_.bytes);

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/machine/kernel_trap.h>
 
 namespace warpmat::debug {
 namespace {
@@ -47,18 +47,12 @@ std::vector<int> SourceMap::chain(std::uint32_t statement) const {
   return all;
 }
 
-std::vector<Frame> SourceMap::frames(std::uint32_t statement) const {
-  std::vector<Frame> all;
-  for (const int at : chain(statement)) {
-    const syntax::SourceLine& line = program_.module->source_lines[static_cast<std::size_t>(at)];
-    const auto name = program_.module->debug_names.find(line.function);
-    all.push_back({file_of(line.file), line.line, name == program_.module->debug_names.end() ? "" : readable_name(name->second)});
-  }
-  return all;
+std::vector<Trap::SourceLine> SourceMap::frames(std::uint32_t statement) const {
+  return machine::place_of(program_, statement).source_lines;
 }
 
 std::string SourceMap::place(std::uint32_t statement) const {
-  const std::vector<Frame> all = frames(statement);
+  const std::vector<Trap::SourceLine> all = frames(statement);
   if (all.empty()) return fmt::format("PTX {}", ptx_line(statement));
   return fmt::format("{}:{}", all.front().file.substr(all.front().file.find_last_of('/') + 1), all.front().line);
 }
@@ -149,7 +143,7 @@ std::vector<std::uint32_t> SourceMap::with_opcode(std::string_view beginning) co
 std::vector<std::string> SourceMap::files() const {
   std::set<std::string> all;
   for (std::uint32_t i = 0; i < size(); ++i)
-    for (const Frame& frame : frames(i)) all.insert(frame.file);
+    for (const Trap::SourceLine& frame : frames(i)) all.insert(frame.file);
   return {all.begin(), all.end()};
 }
 

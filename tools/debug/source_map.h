@@ -7,15 +7,9 @@
 #include <vector>
 
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::debug {
-
-/// A place of the source on the way from a statement to the kernel.
-struct Frame {
-  std::string file;
-  int line = 0;
-  std::string function;  ///< that has the line; empty where the PTX does not name it
-};
 
 /// Which statements of a kernel belong to which lines, by the PTX's .loc; without one, the lines of the PTX count. The program must outlive
 /// the map.
@@ -29,7 +23,7 @@ class SourceMap {
   /// The statement as the PTX has it, on one line.
   std::string text(std::uint32_t statement) const;
   /// The innermost first; none where the statement has no .loc.
-  std::vector<Frame> frames(std::uint32_t statement) const;
+  std::vector<Trap::SourceLine> frames(std::uint32_t statement) const;
   /// "gemm.cu:41", or "PTX 12".
   std::string place(std::uint32_t statement) const;
 
@@ -46,9 +40,9 @@ class SourceMap {
   std::vector<std::uint32_t> with_opcode(std::string_view beginning) const;
   /// The files that have lines.
   std::vector<std::string> files() const;
-  std::string file_of(int number) const;
 
  private:
+  std::string file_of(int number) const;
   std::vector<int> chain(std::uint32_t statement) const;  ///< of Module::source_lines, the innermost first
   std::vector<std::uint32_t> beginning(int line, std::string_view file) const;
 

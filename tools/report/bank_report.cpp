@@ -31,19 +31,6 @@ std::vector<BankPhase> phases_of(const BankExample& example) {
   return checks::bank_phases(example.access, example.bytes, example.addresses, example.lanes);
 }
 
-/// "0-3,8": the lanes of a mask.
-std::string lanes_text(LaneMask mask) {
-  std::vector<std::string> runs;
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if ((mask & lane_bit(lane)) == 0) continue;
-    int last = lane;
-    while (last + 1 < warp_size && (mask & lane_bit(last + 1)) != 0) ++last;
-    runs.push_back(last == lane ? std::to_string(lane) : fmt::format("{}-{}", lane, last));
-    lane = last;
-  }
-  return fmt::format("{}", fmt::join(runs, ","));
-}
-
 /// The number of words that a phase accesses in each bank; for copies the writes.
 std::array<int, checks::banks> asked(const BankExample& example, const BankPhase& phase) {
   std::array<int, checks::banks> counts{};
@@ -63,6 +50,18 @@ std::string evidence_text(Evidence evidence) {
 }
 
 }  // namespace
+
+std::string lanes_text(LaneMask mask) {
+  std::vector<std::string> runs;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    if ((mask & lane_bit(lane)) == 0) continue;
+    int last = lane;
+    while (last + 1 < warp_size && (mask & lane_bit(last + 1)) != 0) ++last;
+    runs.push_back(last == lane ? std::to_string(lane) : fmt::format("{}-{}", lane, last));
+    lane = last;
+  }
+  return fmt::format("{}", fmt::join(runs, ","));
+}
 
 void BankReport::access(const machine::AccessEvent& event) {
   const int line = event.event.line();

@@ -12,6 +12,9 @@
 
 namespace warpmat {
 
+/// "0-3,8": the lanes of a mask; empty of none.
+std::string lanes_text(LaneMask mask);
+
 /// An access of one warp, kept as an example.
 struct BankExample {
   checks::BankAccess access = checks::BankAccess::load;
