@@ -5,18 +5,9 @@
 
 namespace warpmat::cuda {
 
-#define WARPMAT_ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__
-#define WARPMAT_LIBRARY_SUPPORTED(result, name, routine, parameters, arguments) \
-  WARPMAT_CUDA_API result name parameters {                                     \
-    return blas::routine(#name WARPMAT_ARGUMENTS arguments);                    \
-  }
-#define WARPMAT_LIBRARY_UNSUPPORTED(name) \
-  WARPMAT_CUDA_API int name() {           \
-    say_unsupported(#name);               \
-    return blas_not_supported;            \
-  }
-#include <warpmat/cuda/libraries/blas_functions.inc>
-#undef WARPMAT_LIBRARY_SUPPORTED
-#undef WARPMAT_LIBRARY_UNSUPPORTED
+#define WARPMAT_LIBRARY_ROUTINES blas
+#define WARPMAT_LIBRARY_REFUSAL blas_not_supported
+#define WARPMAT_LIBRARY_TABLE <warpmat/cuda/libraries/blas_functions.inc>
+#include <warpmat/cuda/libraries/implement.inc>
 
 }  // namespace warpmat::cuda

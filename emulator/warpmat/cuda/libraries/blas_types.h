@@ -1,6 +1,8 @@
 #pragma once
 
 #include <warpmat/cuda/libraries/blas_product.h>
+#include <warpmat/cuda/libraries/blas_solve.h>
+#include <warpmat/cuda/libraries/blas_triangular.h>
 #include <warpmat/cuda/libraries/blas_vector.h>
 
 // The functions of level 1 that take types as numbers: those of f32, f64 and complex numbers by the typed ones, those of 16 bits in f32.

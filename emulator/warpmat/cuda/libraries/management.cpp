@@ -1,4 +1,4 @@
-// NVML: the facts of the one card that a target stands for. What nobody can measure here, such as its temperature, is not supported.
+// NVML: the facts of the one card that a target stands for. Sensor readings, such as its temperature, are not supported.
 
 #include <algorithm>
 #include <cstdio>
@@ -175,57 +175,28 @@ int deviceGetName(const char*, const Card* card, char* text, unsigned length) {
 int deviceGetUUID(const char*, const Card* card, char* text, unsigned length) {
   return query_card(card, [&](Context&) { return give_text(text, length, card_uuid()); });
 }
-int deviceGetIndex(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceGetMinorNumber(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceGetBoardId(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceGetMultiGpuBoard(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceGetPersistenceMode(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 1);
-}
-int deviceGetComputeMode(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceGetBrand(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 14);  // NVML_BRAND_NVIDIA
-}
-int deviceGetPerformanceState(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceGetDisplayMode(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceGetDisplayActive(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceIsMigDeviceHandle(const char*, const Card* card, unsigned* to) {
-  return give_number(card, to, 0);
-}
-int deviceGetPowerManagementLimit(const char*, const Card* card, unsigned* to) {
-  return give_fact(card, to, &CardFacts::power_milliwatts);
-}
-int deviceGetEnforcedPowerLimit(const char*, const Card* card, unsigned* to) {
-  return give_fact(card, to, &CardFacts::power_milliwatts);
-}
-int deviceGetMaxPcieLinkGeneration(const char*, const Card* card, unsigned* to) {
-  return give_fact(card, to, &CardFacts::pcie_generation);
-}
-int deviceGetCurrPcieLinkGeneration(const char*, const Card* card, unsigned* to) {
-  return give_fact(card, to, &CardFacts::pcie_generation);
-}
-int deviceGetMaxPcieLinkWidth(const char*, const Card* card, unsigned* to) {
-  return give_fact(card, to, &CardFacts::pcie_lanes);
-}
-int deviceGetCurrPcieLinkWidth(const char*, const Card* card, unsigned* to) {
-  return give_fact(card, to, &CardFacts::pcie_lanes);
-}
+#define WARPMAT_NVML(name, give, what)                    \
+  int name(const char*, const Card* card, unsigned* to) { \
+    return give(card, to, what);                          \
+  }
+WARPMAT_NVML(deviceGetIndex, give_number, 0)
+WARPMAT_NVML(deviceGetMinorNumber, give_number, 0)
+WARPMAT_NVML(deviceGetBoardId, give_number, 0)
+WARPMAT_NVML(deviceGetMultiGpuBoard, give_number, 0)
+WARPMAT_NVML(deviceGetPersistenceMode, give_number, 1)
+WARPMAT_NVML(deviceGetComputeMode, give_number, 0)
+WARPMAT_NVML(deviceGetBrand, give_number, 14)  // NVML_BRAND_NVIDIA
+WARPMAT_NVML(deviceGetPerformanceState, give_number, 0)
+WARPMAT_NVML(deviceGetDisplayMode, give_number, 0)
+WARPMAT_NVML(deviceGetDisplayActive, give_number, 0)
+WARPMAT_NVML(deviceIsMigDeviceHandle, give_number, 0)
+WARPMAT_NVML(deviceGetPowerManagementLimit, give_fact, &CardFacts::power_milliwatts)
+WARPMAT_NVML(deviceGetEnforcedPowerLimit, give_fact, &CardFacts::power_milliwatts)
+WARPMAT_NVML(deviceGetMaxPcieLinkGeneration, give_fact, &CardFacts::pcie_generation)
+WARPMAT_NVML(deviceGetCurrPcieLinkGeneration, give_fact, &CardFacts::pcie_generation)
+WARPMAT_NVML(deviceGetMaxPcieLinkWidth, give_fact, &CardFacts::pcie_lanes)
+WARPMAT_NVML(deviceGetCurrPcieLinkWidth, give_fact, &CardFacts::pcie_lanes)
+#undef WARPMAT_NVML
 int deviceGetMemoryBusWidth(const char*, const Card* card, unsigned* to) {
   return query_card(card, [&](Context& context) { return give(to, static_cast<unsigned>(context.device.bus_bits)); });
 }
@@ -306,18 +277,9 @@ int deviceGetRunningProcesses(const char*, const Card* card, unsigned* count, vo
 
 }  // namespace
 
-#define WARPMAT_ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__
-#define WARPMAT_LIBRARY_SUPPORTED(result, name, routine, parameters, arguments) \
-  WARPMAT_CUDA_API result name parameters {                                     \
-    return nvml::routine(#name WARPMAT_ARGUMENTS arguments);                    \
-  }
-#define WARPMAT_LIBRARY_UNSUPPORTED(name) \
-  WARPMAT_CUDA_API int name() {           \
-    say_unsupported(#name);               \
-    return nvml_not_supported;            \
-  }
-#include <warpmat/cuda/libraries/management_functions.inc>
-#undef WARPMAT_LIBRARY_SUPPORTED
-#undef WARPMAT_LIBRARY_UNSUPPORTED
+#define WARPMAT_LIBRARY_ROUTINES nvml
+#define WARPMAT_LIBRARY_REFUSAL nvml_not_supported
+#define WARPMAT_LIBRARY_TABLE <warpmat/cuda/libraries/management_functions.inc>
+#include <warpmat/cuda/libraries/implement.inc>
 
 }  // namespace warpmat::cuda

@@ -136,14 +136,6 @@ Factor factor_of(const LibraryMemory& memory, const void* at, int type, int oper
   return {first, type, rows, columns, plain ? 1 : leading, plain ? leading : 1, operation == op_c};
 }
 
-template <typename T>
-T number_of(std::complex<double> value) {
-  if constexpr (is_complex<T>)
-    return T(value);
-  else
-    return static_cast<T>(value.real());
-}
-
 /// The elements by columns.
 template <typename T>
 std::vector<T> dense_of(const Factor& factor) {

@@ -51,6 +51,15 @@ std::size_t bytes_of_type(int type);
 std::complex<double> load_element(const void* at, int type, std::int64_t index);
 void store_element(void* at, int type, std::int64_t index, std::complex<double> value);
 
+/// The number as a T; of a real T its real part.
+template <typename T>
+T number_of(std::complex<double> value) {
+  if constexpr (is_complex<T>)
+    return T(value);
+  else
+    return static_cast<T>(value.real());
+}
+
 /// Multiplies. Throws ApiError where memory lacks.
 void multiply_matrices(const LibraryMemory& memory, const ProductShape& shape, std::complex<double> alpha, const void* a, const void* b,
                        std::complex<double> beta, const void* c, void* d, const Epilogue& epilogue = {});

@@ -315,18 +315,9 @@ int generateLogNormalDouble(const char* call, Random* handle, double* to, std::s
 
 }  // namespace
 
-#define WARPMAT_ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__
-#define WARPMAT_LIBRARY_SUPPORTED(result, name, routine, parameters, arguments) \
-  WARPMAT_CUDA_API result name parameters {                                     \
-    return rand::routine(#name WARPMAT_ARGUMENTS arguments);                    \
-  }
-#define WARPMAT_LIBRARY_UNSUPPORTED(name) \
-  WARPMAT_CUDA_API int name() {           \
-    say_unsupported(#name);               \
-    return random_internal_error;         \
-  }
-#include <warpmat/cuda/libraries/random_functions.inc>
-#undef WARPMAT_LIBRARY_SUPPORTED
-#undef WARPMAT_LIBRARY_UNSUPPORTED
+#define WARPMAT_LIBRARY_ROUTINES rand
+#define WARPMAT_LIBRARY_REFUSAL random_internal_error
+#define WARPMAT_LIBRARY_TABLE <warpmat/cuda/libraries/random_functions.inc>
+#include <warpmat/cuda/libraries/implement.inc>
 
 }  // namespace warpmat::cuda
