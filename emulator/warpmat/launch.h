@@ -352,7 +352,7 @@ struct LaunchOptions {
 
 /// The way of an element of a product's result, backwards: LaunchOptions::why.
 struct Why {
-  /// Elements of a factor that meet in a product, one behind the other, and the way that they came.
+  /// Consecutive elements of a factor of a product, and the statements that moved them.
   struct Source {
     std::string matrix;                        ///< the buffer's name; empty: they are no elements of a factor
     std::array<int, 2> first = {}, last = {};  ///< row and column as they lie in memory: of B^T a row for each column of B

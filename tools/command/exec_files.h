@@ -86,7 +86,7 @@ class Input {
   /// The bytes of some cases.
   void read(std::size_t first, std::span<std::byte> bytes) { file_.read(first * case_bytes(), bytes); }
 
-  /// Converts the matrix of one case to the words of the operand's registers, one behind the other; for metadata and scale factors to
+  /// Converts the matrix of one case to the words of the operand's registers, consecutively; for metadata and scale factors to
   /// matrix `selected`. Words of elements that are not written become zero.
   void scatter(std::span<const std::byte> bytes, std::uint32_t* words, int selected) const;
   /// The same for a dense A: to the registers of a and e.
@@ -109,7 +109,7 @@ class MatrixOutput {
  public:
   MatrixOutput(const Operand& operand, Reading reading);
   DType dtype() const { return written_dtype(type_, reading_); }
-  /// That of one case, whose registers' words lie one behind the other.
+  /// That of one case, whose registers' words are consecutive.
   void gather(const std::uint32_t* words, std::span<std::byte> bytes) const;
 
  private:

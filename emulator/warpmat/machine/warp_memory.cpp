@@ -291,7 +291,7 @@ bool is_row_of_vectors(const Access& access, LaneMask mask, const WarpState::Off
          (access.vector == 2 || access.vector == 4);
 }
 
-/// A load that is not of the usual case. Apart from it, so that the usual case needs no room for addresses.
+/// All other loads. Not inlined, so that the usual case needs no stack for addresses.
 template <bool observed>
 [[gnu::noinline]] void load_otherwise(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (const auto places = local_places<observed>(warp, operation, access)) return load_from(warp, operation, access, *places, mask);

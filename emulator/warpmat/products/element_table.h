@@ -39,7 +39,7 @@ class ElementTable {
   /// Reads every element of `to`; of several copies the first.
   void gather(const std::uint32_t* words, const Matrices& to) const;
 
-  /// The view of whole matrices that lie one behind the other, row by row, in an array of `bytes` bytes an element.
+  /// The view of whole matrices that lie consecutively, row by row, in an array of `bytes` bytes an element.
   template <typename Byte>
   MatrixView<Byte> whole(Byte* data, std::size_t bytes) const {
     const auto row = static_cast<std::ptrdiff_t>(bytes) * columns_;
