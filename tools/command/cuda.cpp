@@ -44,6 +44,7 @@
 #include "tools/command_line/label_flags.h"
 #include "tools/command_line/limit_flags.h"
 #include "tools/report/evidence_line.h"
+#include "tools/report/host_lines.h"
 #include "tools/report/limits.h"
 #include "tools/report/supervision.h"
 
@@ -79,7 +80,8 @@ struct Record {
   std::map<std::string, int> unended;  ///< launches by kernel that began, less those that ended
   std::uint64_t damaged = 0;           ///< lines that are none of the runtime
   std::vector<ProfiledKernel> profiled;
-  std::vector<Report> reports;  ///< of all launches, which the program has printed
+  std::vector<Report> reports;       ///< of all launches, which the program has printed
+  std::vector<Report> failed_calls;  ///< of --check memcheck
 
   std::optional<std::string> unended_kernel() const {
     const auto found = std::ranges::find_if(unended, [](const auto& each) { return each.second > 0; });
@@ -194,6 +196,7 @@ class RecordReader {
     if (json.contains("text")) return kernels_.add_decisions(json);
     if (json.contains("begins")) return static_cast<void>(++record_.unended[json.at("begins").get<std::string>()]);
     if (json.contains("library")) return kernels_.add_label(label_of_library(json));
+    if (json.contains("failed_call")) return add_failed_call(json);
     if (json.contains("unsaved")) return keep_first(record_.unsaved, json.at("unsaved").get<std::string>());
     if (json.contains("other_driver")) return keep_first(record_.other_driver, json.at("other_driver").get<std::string>());
     const std::string kernel = json.at("kernel").get<std::string>();
@@ -214,6 +217,17 @@ class RecordReader {
     label.label = find_label(json.at("label").get<std::string>()).value();
     label.source = json.at("source").get<std::string>();
     return label;
+  }
+
+  void add_failed_call(const Json& json) {
+    Report report = report_of_json(json.at("failed_call"));
+    const Trap::SourceLine line = host_line(json.at("frames").get<HostFrames>());
+    if (line.line != 0)
+      report.at.source_lines = {line};
+    else
+      report.notes.push_back({line.function.empty() ? "the program's symbols do not say where" : "called in " + line.function});
+    if (line.line == 0) report.help = "compile the program's host code with -g, and its line is known";
+    record_.failed_calls.push_back(std::move(report));
   }
 
   void add_refusal(const std::string& why) {
@@ -361,6 +375,7 @@ std::string next_step(const CudaOptions& options, const ProcessEnd& end, const R
 /// Writes what was found for other programs. Returns the exit status, which is `status` unless that fails.
 int told(const CudaOptions& options, const std::string& program, const Record& record, std::vector<Report> found, int status) {
   found.insert(found.begin(), record.reports.begin(), record.reports.end());
+  found.insert(found.end(), record.failed_calls.begin(), record.failed_calls.end());
   const bool has_error = std::ranges::find(found, Report::Level::error, &Report::level) != found.end();
   if (status != 0 && !has_error) found.push_back({.rule = "program", .text = fmt::format("{} ended with status {}", program, status)});
   double seconds = 0;
@@ -391,6 +406,7 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   Examination examination = options.examination;
   examination.errs = errs(end);
   if (examination.asks() && !record.launches.empty()) attempt([&] { found = examine(examination, options.found, options.limits, saved); });
+  print_reports(options.found, record.failed_calls, {});
   for (const std::string& problem : problems) {
     found.push_back({.rule = "program", .text = problem});
     print_reports(options.found, {found.back()}, {});

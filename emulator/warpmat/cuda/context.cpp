@@ -1,5 +1,6 @@
 #include <warpmat/cuda/context.h>
 #include <warpmat/cuda/control.h>
+#include <warpmat/cuda/report.h>
 
 #include <algorithm>
 #include <charconv>
@@ -104,6 +105,7 @@ Settings read_settings() {
           .schedule = number<std::uint64_t>("WARPMAT_CUDA_SCHEDULE", 0, ~std::uint64_t{0}),
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
           .timing = timing_of("WARPMAT_CUDA_TIMING"),
+          .failed_calls = has_check(variable("WARPMAT_CUDA_CHECK"), "memcheck"),
           .print_suppressions = number("WARPMAT_CUDA_PRINT_SUPPRESSIONS", 0, 1) == 1,
           .undefined = undefined_of("WARPMAT_CUDA_UNDEFINED"),
           .assembler = assembler_of("WARPMAT_CUDA_ASSEMBLER"),
@@ -195,8 +197,9 @@ bool& in_host_function() {
 
 namespace {
 
-/// Says why a call failed, or keeps it for the host.
-void tell_call(const char* call, const char* why) {
+/// Says why a call failed, or keeps it for the record or the host.
+void tell_call(const char* call, Error code, const char* why) {
+  if (record_failed_call(context(), call, code, why) || *why == '\0') return;
   const std::string text = fmt::format("{}: {}", call, why);
   if (!told_to_host(context(), {.rule = "call", .text = text}, text)) say(text);
 }
@@ -204,16 +207,18 @@ void tell_call(const char* call, const char* why) {
 }  // namespace
 
 Error handle_exception(const char* call) {
+  const auto fail = [call](Error code, const char* why) {
+    tell_call(call, code, why);
+    return code;
+  };
   try {
     throw;
   } catch (const ApiError& e) {
-    if (*e.what() != '\0') tell_call(call, e.what());
-    return e.code;
+    return fail(e.code, e.what());
   } catch (const std::bad_alloc&) {
-    return cudaErrorMemoryAllocation;
+    return fail(cudaErrorMemoryAllocation, "");
   } catch (const std::exception& e) {
-    tell_call(call, e.what());
-    return cudaErrorUnknown;
+    return fail(cudaErrorUnknown, e.what());
   }
 }
 

@@ -17,7 +17,6 @@
 
 namespace warpmat::cuda {
 
-/// What the environment says; `warpmat cuda` sets it from its options.
 /// Who decides about the bits that PTX leaves open, for what the options in the program leave.
 enum class Assembler : std::uint8_t {
   rule,          ///< warpmat's: the same on every machine
@@ -25,12 +24,14 @@ enum class Assembler : std::uint8_t {
   ptxas,         ///< this machine's
 };
 
+/// What the environment says; `warpmat cuda` sets it from its options.
 struct Settings {
   const Target* target = nullptr;                 ///< WARPMAT_CUDA_TARGET, "sm_90a"
   int jobs = 0;                                   ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core that the process may use
   std::uint64_t schedule = 0;                     ///< WARPMAT_CUDA_SCHEDULE
   Checks checks;                                  ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
   Timing timing = Timing::latest;                 ///< WARPMAT_CUDA_TIMING: latest or card
+  bool failed_calls = false;                      ///< WARPMAT_CUDA_CHECK has memcheck: the record gets the calls that fail
   bool print_suppressions = false;                ///< WARPMAT_CUDA_PRINT_SUPPRESSIONS, 1: behind each report the line that suppresses it
   Undefined undefined = Undefined::trap;          ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
   Assembler assembler = Assembler::machine_code;  ///< WARPMAT_CUDA_ASSEMBLER: rule, code or ptxas

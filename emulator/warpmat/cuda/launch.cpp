@@ -34,45 +34,71 @@ Dim3 dim3_of(const GridSize& size) {
   return {size.x, size.y, size.z};
 }
 
+/// Throws ApiError with the sentence unless `good`: `<<<>>>` returns nothing, and many programs do not ask whether a launch failed.
+template <typename... Values>
+void require_shape(bool good, Error code, fmt::format_string<Values...> sentence, Values... values) {
+  if (!good) throw ApiError(code, fmt::vformat(sentence, fmt::make_format_args(values...)));
+}
+
+std::uint64_t product(GridSize size) {
+  return std::uint64_t{size.x} * size.y * size.z;
+}
+
+std::string text(GridSize size) {
+  return fmt::format("{} x {} x {}", size.x, size.y, size.z);
+}
+
 /// What the runtime refuses before a kernel begins.
 void check_shape(const Request& request) {
-  const GridSize grid = request.grid, block = request.block;
-  require(grid.x - 1 < max_grid[0] && grid.y - 1 < max_grid[1] && grid.z - 1 < max_grid[2]);
-  require(block.x - 1 < max_block[0] && block.y - 1 < max_block[1] && block.z - 1 < max_block[2]);
-  require(block.x * block.y * block.z <= max_block_threads);
+  const auto check = [](const char* what, GridSize size, const std::array<std::uint32_t, 3>& most) {
+    const bool fits = size.x - 1 < most[0] && size.y - 1 < most[1] && size.z - 1 < most[2];
+    if (!fits)
+      throw ApiError(cudaErrorInvalidValue,
+                     fmt::format("{} of {}: each must be at least 1, and at most {}", what, text(size), text({most[0], most[1], most[2]})));
+  };
+  check("a grid", request.grid, max_grid);
+  check("blocks", request.block, max_block);
+  const std::uint64_t threads = product(request.block);
+  require_shape(threads <= max_block_threads, cudaErrorInvalidValue, "{} threads in a block, which has at most {}", threads,
+                max_block_threads);
 }
 
 void check_shared(const Context& context, const Request& request, const code::Program& program) {
-  const int most = request.function->dynamic_shared_bytes;
+  const auto most = static_cast<std::size_t>(request.function->dynamic_shared_bytes);
   const std::size_t usual = std::size_t{48} << 10;
-  require(request.shared_bytes <= static_cast<std::size_t>(most));
-  const std::size_t all = program.dynamic_offset + request.shared_bytes;
-  require(all <= (static_cast<std::size_t>(most) > usual ? context.device.shared_per_block : usual));
+  require_shape(request.shared_bytes <= most, cudaErrorInvalidValue,
+                "{} bytes of dynamic shared memory: the kernel may have {} until cudaFuncSetAttribute allows more", request.shared_bytes,
+                most);
+  const std::size_t all = program.dynamic_offset + request.shared_bytes, least = most > usual ? context.device.shared_per_block : usual;
+  require_shape(all <= least, cudaErrorInvalidValue, "{} bytes of shared memory, {} of them dynamic: a block may have {}", all,
+                request.shared_bytes, least);
 }
 
 void check_cluster(const Request& request, const code::Program& program) {
   const GridSize size = request.cluster, grid = request.grid;
-  const std::uint64_t blocks = std::uint64_t{size.x} * size.y * size.z;
-  require(blocks != 0 && blocks <= (request.function->non_portable_cluster ? most_cluster : most_portable_cluster),
-          cudaErrorInvalidClusterSize);
-  require(grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0, cudaErrorInvalidClusterSize);
-  require(blocks == 1 || hardware_traits(program.target->number).clusters, cudaErrorNotSupported);
+  const std::uint64_t blocks = product(size);
+  const std::uint64_t most = request.function->non_portable_cluster ? most_cluster : most_portable_cluster;
+  constexpr Error code = cudaErrorInvalidClusterSize;
+  require_shape(blocks != 0 && blocks <= most, code, "clusters of {} blocks: 1 to {} are possible", blocks, most);
+  const bool divides = grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0;
+  if (!divides) throw ApiError(code, fmt::format("a grid of {} blocks cannot be cut into clusters of {}", text(grid), text(size)));
+  require_shape(blocks == 1 || hardware_traits(program.target->number).clusters, cudaErrorNotSupported, "{} has no clusters",
+                program.target->name);
   const std::int64_t* const needed = program.limits.required_cluster;
   const bool fits = needed[0] == 0 || (grid.x % needed[0] == 0 && grid.y % needed[1] == 0 && grid.z % needed[2] == 0);
-  require(fits, cudaErrorInvalidClusterSize);
+  require_shape(fits, code, "the kernel's clusters of {} x {} x {} do not divide its grid", needed[0], needed[1], needed[2]);
 }
 
 void check_threads(const Request& request, const code::Program& program) {
-  const GridSize block = request.block;
-  require(std::int64_t{block.x} * block.y * block.z <= most_threads(program.limits));
+  const auto most = static_cast<std::uint64_t>(most_threads(program.limits)), threads = product(request.block);
+  require_shape(threads <= most, cudaErrorInvalidValue, "{} threads in a block: the kernel allows {}", threads, most);
 }
 
 /// All blocks of a cooperative launch must be on the GPU at once.
 void check_cooperative(const Context& context, const Request& request, const code::Program& program) {
-  const GridSize grid = request.grid, block = request.block;
-  const int blocks = active_blocks(context.device, program, static_cast<int>(block.x * block.y * block.z), request.shared_bytes);
-  const auto most = static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(context.device.processors);
-  require(std::uint64_t{grid.x} * grid.y * grid.z <= most, cudaErrorCooperativeLaunchTooLarge);
+  const int blocks = active_blocks(context.device, program, static_cast<int>(product(request.block)), request.shared_bytes);
+  const auto most = static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(context.device.processors), all = product(request.grid);
+  require_shape(all <= most, cudaErrorCooperativeLaunchTooLarge, "{} blocks of a cooperative launch: the GPU holds {} at once", all, most);
 }
 
 /// The memory by which the blocks of a grid wait for each other, as CUDA's cooperative groups have it: its size, and a barrier.

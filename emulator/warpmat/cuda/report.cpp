@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <warpmat/assembler/decisions_file.h>
+#include <warpmat/cuda/call_site.h>
 #include <warpmat/cuda/file_limit.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/report/report_json.h>
@@ -84,7 +85,7 @@ void append_line(const std::string& report, const nlohmann::ordered_json& json) 
   lines.append(report, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
-/// The functions of libraries that the record has.
+/// What the record has of calls: the functions of libraries; those that failed, with their places.
 struct RecordedCalls {
   std::set<std::string> names;
   static void leave(Context&, Owner) {}
@@ -111,6 +112,18 @@ void record_refusal(const Context& context, const Function& function, const std:
 void record_library(Context& context, const std::string& call, const std::string& label, const std::string& source) {
   if (context.part<RecordedCalls>().names.insert(call).second)
     append_line(context, {{"library", call}, {"label", label}, {"source", source}});
+}
+
+bool record_failed_call(Context& context, const std::string& call, Error code, const std::string& why) {
+  if (!context.settings.failed_calls || context.settings.report.empty() || code == cudaErrorNotReady) return false;
+  const CallSite site = call_site();
+  nlohmann::ordered_json frames = nlohmann::ordered_json::array();
+  for (const ProgramFrame& frame : site.frames) frames.push_back({frame.file, frame.address});
+  Report report{.level = Report::Level::warning, .rule = "call"};
+  report.text = fmt::format("{} returned {}{}{}", in_driver() ? site.function : call, error_name(code), why.empty() ? "" : ": ", why);
+  const bool is_new = context.part<RecordedCalls>().names.insert(frames.empty() ? report.text : frames[0].dump() + error_name(code)).second;
+  if (is_new && !context.suppressions.suppresses(report)) append_line(context, {{"failed_call", report_json(report)}, {"frames", frames}});
+  return true;
 }
 
 void record_unsaved(const Context& context, const std::string& reason) {

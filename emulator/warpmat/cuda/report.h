@@ -46,6 +46,10 @@ void record_refusal(const Context& context, const Function& function, const std:
 /// That a function of a library has left work, once for each function: how its bits are known, and why.
 void record_library(Context& context, const std::string& call, const std::string& label, const std::string& source);
 
+/// That the `call` of the program that runs now failed, once for each place and error, if Settings::failed_calls. Returns whether the
+/// record has it, whose reader tells it.
+bool record_failed_call(Context& context, const std::string& call, Error code, const std::string& why);
+
 /// A launch that save_launch() could not write, for `reason`.
 void record_unsaved(const Context& context, const std::string& reason);
 

@@ -50,7 +50,7 @@ inline constexpr std::array check_names{
     option_of(&Checks::lanes),
     option_of(&Checks::fences),
     CheckOption{"global", {&Checks::uninitialised, &Checks::global}},
-    // The tools of compute-sanitizer. What memcheck finds in memory is always looked for.
+    // The tools of compute-sanitizer. What memcheck finds in memory is always looked for; of programs it tells calls that fail, too.
     CheckOption{"memcheck", {nullptr, nullptr}},
     CheckOption{"racecheck", {&Checks::races, &Checks::copies}},
     CheckOption{"initcheck", {&Checks::uninitialised, &Checks::global}},
@@ -65,13 +65,28 @@ inline std::string all_check_names() {
   return text;
 }
 
+/// Calls visit(name) for each name of a list that commas separate.
+template <typename Visit>
+void visit_names(std::string_view list, Visit visit) {
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::string_view name = list.substr(begin, std::min(list.find(',', begin), list.size()) - begin);
+    begin += name.size() + 1;
+    visit(name);
+  }
+}
+
+/// Whether a list of checks has this one.
+inline bool has_check(std::string_view list, std::string_view check) {
+  bool has = false;
+  visit_names(list, [&](std::string_view name) { has |= name == check || name == "all"; });
+  return has;
+}
+
 /// Parses a list of checks: "all", "none", or names separated by commas. Throws std::runtime_error.
 inline Checks parse_checks(std::string_view text) {
   Checks checks;
   for (const CheckMember& each : each_check) checks.*each.check = false;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::string_view item = text.substr(begin, std::min(text.find(',', begin), text.size()) - begin);
-    begin += item.size() + 1;
+  visit_names(text, [&](std::string_view item) {
     bool known = item == "none";
     for (const CheckOption& each : check_names)
       if (item == each.name || item == "all") {
@@ -79,7 +94,7 @@ inline Checks parse_checks(std::string_view text) {
         known = true;
       }
     if (!known) throw std::runtime_error(fmt::format("'{}' is no check: there are {}, all and none", item, all_check_names()));
-  }
+  });
   return checks;
 }
 
