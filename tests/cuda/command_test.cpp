@@ -298,13 +298,14 @@ TEST_CASE("a program's defects are named, and its right twins are silent", "[cud
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
   const std::string built = directory.path("defects");
-  compile_program(built, {"defects"}, {"-lineinfo"});
+  compile_program(built, {"defects"}, {"-lineinfo", "-g", "-lcuda"});
   const Defect unwritten[] = {
       {"never written", "nobody has written"},
       {"branch", "guard", true},
       {"index", "address", true},
       {"one element short", "(252 bytes into buffer 'cudaMalloc 1'", true},
       {"memset of elements", "(64 bytes into buffer 'cudaMalloc 1'"},
+      {"word in part", "(255 bytes into buffer 'cudaMalloc 1'"},
       {"counter", "nobody has written", true},
       {"sum", "changes global memory that nobody has written"},
       {"copied on the device", "cudaMalloc 3", true},
@@ -319,6 +320,11 @@ TEST_CASE("a program's defects are named, and its right twins are silent", "[cud
       {"structures", "nobody has written", true},
       {"unwritten part", "heap of malloc()", true},
   };
+  const Defect calls[] = {{"copy that is too long", "cudaMemcpy returned cudaErrorInvalidValue: 257 bytes"},
+                          {"copy by the driver", "cuMemcpyHtoD_v2 returned cudaErrorInvalidValue"},
+                          {"too many threads", "cudaLaunchKernel returned cudaErrorInvalidValue: blocks of 1025"},
+                          {"too much shared memory", "cudaLaunchKernel returned cudaErrorInvalidValue: 49153 bytes"},
+                          {"memory that is not there", "cudaMalloc returned cudaErrorMemoryAllocation"}};
   const Defect races[] = {{"reduce", "race within the warp"},
                           {"broadcast", "race within the warp"},
                           {"shift", "race within the warp"},
@@ -356,6 +362,7 @@ TEST_CASE("a program's defects are named, and its right twins are silent", "[cud
   check_defects(built, unwritten, {"--check", "initcheck"});
   check_defects(built, races, {"--check", "racecheck"});
   check_defects(built, heap, {"--check", "memcheck"});
+  check_defects(built, calls, {"--check", "memcheck"});
   check_defects(built, leaks, {"--check", "memcheck", "--leaks"});
   check_defects(built, blocks, {"--check", "racecheck"});
   check_defects(built, warps, {"--check", "racecheck"});

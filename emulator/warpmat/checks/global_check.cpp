@@ -86,6 +86,7 @@ void SharedMemoryCheck::report_atomic(const AccessEvent& event, int lane) {
 bool SharedMemoryCheck::keep_unwritten(const AccessEvent& event, code::Slot slot, int lane, std::size_t at, std::uint32_t bytes) {
   const Origin& origin = values(event.event).origin(place(event.event, slot));
   if (!origin.global || origin.computed || event.reads) return false;
+  if (origin.partial) return true;  // which of its bytes are written is not known
   const std::uint64_t address = event.addresses[static_cast<std::size_t>(lane)] + at;
   const StoredBuffer* const buffer = buffer_at(address);
   if (buffer == nullptr || buffer->written == nullptr) return false;

@@ -49,7 +49,8 @@ void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
   BlockState& state = blocks_.emplace_back(BlockState{SharedShadow(event.shared.data(), event.shared.size()),
                                                       std::vector<UninitialisedValues>(static_cast<std::size_t>(event.warps)),
                                                       {},
-                                                      {}});
+                                                      {},
+                                                      std::vector<std::vector<std::uint32_t>>(static_cast<std::size_t>(event.warps))});
   if (const std::uint32_t reserved = setup_.program.reserved_shared; reserved != 0) state.shadow.define(0, reserved);  // by the system
   for (const code::Variable& variable : setup_.program.shared_variables)
     state.shadow.add_start(variable.address - setup_.program.shared_base);
@@ -164,6 +165,13 @@ void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places pl
     if (copy.state == State::none) continue;
     const std::vector<Trap::Note> notes{warp.note_of_shared(address),
                                         warp.note(fmt::format("copied here by warp {}", copy.warp), copy.statement)};
+    if (copy.state == State::pending && copy.warp != event.warp() && std::ranges::count(issued(event, copy.warp), copy.statement) != 0)
+      event.trap(
+          lane, address,
+          {fmt::format("nothing orders this {} and the cp.async of warp {}", writes ? "store" : "load", copy.warp), notes,
+           "__syncthreads() comes between the last use of a tile and the copies that fill it again; and before a use the wait, then a "
+           "barrier"},
+          Trap::Kind::unordered);
     if (copy.state == State::pending)
       event.trap(lane, address,
                  {fmt::format("{} the destination of a cp.async that has not been waited for", writes ? "store to" : "load from"), notes,
@@ -180,6 +188,8 @@ void SharedMemoryCheck::begin_copies(const Event& event, SharedShadow::Places pl
                                      const Lanes& lanes) {
   SharedShadow& bytes_of_block = shadow(event);
   if (!setup_.checks.copies) return bytes_of_block.define(places, bytes, mask);
+  if (std::vector<std::uint32_t>& all = issued(event, event.warp()); std::ranges::find(all, event.statement()) == all.end())
+    all.push_back(event.statement());
   if (lanes && mask == all_lanes) return bytes_of_block.begin_copies(*lanes, bytes, event.warp(), event.statement());
   bytes_of_block.begin_copies(places, bytes, mask, event.warp(), event.statement());
 }
@@ -227,6 +237,7 @@ void SharedMemoryCheck::publish(int rank, std::uint64_t warps) {
 
 void SharedMemoryCheck::publish_warp(int rank, int warp) {
   block(rank).shadow.publish(warp);
+  block(rank).issued[static_cast<std::size_t>(warp)].clear();
   if (!block(rank).late.empty()) publish_late_copies(rank, warp);
 }
 

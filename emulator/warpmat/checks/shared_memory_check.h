@@ -73,12 +73,16 @@ class SharedMemoryCheck : public machine::ByteCheck {
     std::vector<UninitialisedValues> values;         ///< by warp
     std::unordered_map<std::size_t, Origin> stored;  ///< where uninitialised values came from, by 4 bytes of their place
     std::vector<LateCopy> late;
+    std::vector<std::vector<std::uint32_t>> issued;  ///< by warp: the statements of its cp.async since it last released what it had done
   };
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
   SharedShadow& shadow(const machine::Event& event) { return block(warp_of(event).block().rank()).shadow; }
   UninitialisedValues& values(const machine::Event& event) {
     return block(warp_of(event).block().rank()).values[static_cast<std::size_t>(warp_of(event).index())];
+  }
+  std::vector<std::uint32_t>& issued(const machine::Event& event, int warp) {
+    return block(warp_of(event).block().rank()).issued[static_cast<std::size_t>(warp)];
   }
   void publish(int rank, std::uint64_t warps);
   void publish_warp(int rank, int warp);
@@ -98,6 +102,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   // Registers. A register is named by its byte offset among those of its warp.
   std::size_t place(const machine::Event& event, code::Slot slot) const;
   LaneMask uninitialised_of(const machine::Event& event, code::Slot slot);
+  Origin origin_of(const machine::Event& event, code::Slot slot);
   LaneMask uninitialised_of_sources(const machine::Event& event);
   std::array<LaneMask, 2> decided_lanes(const machine::Event& event);
   std::array<LaneMask, 2> lanes_without_condition(const machine::Event& event);
@@ -110,6 +115,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void mark_shuffled(const machine::ExchangeEvent& event);
   void follow_access(const machine::AccessEvent& event, LaneMask undefined);
   void mark_loaded(const machine::AccessEvent& event, LaneMask undefined, code::Slot slot, std::size_t at, std::uint32_t bytes);
+  std::optional<std::uint64_t> first_unwritten(const machine::AccessEvent& event, int lane, std::size_t at, std::uint32_t bytes);
   bool reads_nothing(const machine::AccessEvent& event, int lane, std::size_t at, std::uint32_t bytes);
   Origin origin_in_shared(const machine::Event& event, std::size_t offset);
   void undefine(int rank, std::size_t offset, std::size_t bytes, const Origin& origin);

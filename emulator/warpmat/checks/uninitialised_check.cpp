@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -31,13 +34,20 @@ LaneMask SharedMemoryCheck::uninitialised_of(const Event& event, Slot slot) {
   return slot < 0 ? 0 : values(event).lanes(place(event, slot));
 }
 
+/// Of a slot that is initialised: none.
+SharedMemoryCheck::Origin SharedMemoryCheck::origin_of(const Event& event, Slot slot) {
+  return uninitialised_of(event, slot) == 0 ? Origin{} : values(event).origin(place(event, slot));
+}
+
 /// Where the uninitialised value of a slot comes from; `role` names its role in the statement.
 Trap::Reason SharedMemoryCheck::reason_of(const Event& event, Slot slot, const char* role) {
   const Origin& origin = values(event).origin(place(event, slot));
   const WarpState& warp = warp_of(event);
   const Trap::Note read = warp.note("read here, before anything was stored there", origin.statement);
   if (origin.global)
-    return {fmt::format("{} comes from global memory that nobody has written", role),
+    return {fmt::format("{} comes from {}", role,
+                        origin.partial ? "a word of global memory of which some bytes were never written"
+                                       : "global memory that nobody has written"),
             {{fmt::format("address {:#x} ({})", origin.address, setup_.memory->describe(origin.address))}, read},
             "store, copy or set all that is read"};
   return {fmt::format("{} comes from uninitialised shared memory", role),
@@ -48,19 +58,34 @@ Trap::Reason SharedMemoryCheck::reason_of(const Event& event, Slot slot, const c
 /// Traps if a value of these lanes is uninitialised.
 void SharedMemoryCheck::must_be_defined(const Event& event, Slot slot, LaneMask mask, const char* role) {
   const LaneMask bad = uninitialised_of(event, slot) & mask;
-  if (bad != 0) event.trap(first_lane(bad), std::nullopt, reason_of(event, slot, role), Trap::Kind::unwritten);
+  if (bad != 0 && !values(event).origin(place(event, slot)).partial)
+    event.trap(first_lane(bad), std::nullopt, reason_of(event, slot, role), Trap::Kind::unwritten);
 }
+
+namespace {
+
+/// Whether a statement may take some bytes of a word, and leave the others.
+bool takes_bytes(std::string_view opcode) {
+  constexpr std::string_view all[] = {"and.", "shr.", "bfe.", "prmt.", "cvt.", "lop3."};
+  return std::ranges::any_of(all, [&](std::string_view each) { return opcode.starts_with(each); });
+}
+
+}  // namespace
 
 /// Marks the lanes of `mask` of all results by `uninitialised`; the origin is that of an uninitialised source.
 void SharedMemoryCheck::mark_results(const Event& event, LaneMask mask, LaneMask uninitialised) {
   const Operation& operation = operation_of(event);
   const WarpState& warp = warp_of(event);
   Origin origin;
+  bool is_found = false;
   const auto consider = [&](Slot slot) {
-    if (uninitialised_of(event, slot) != 0) origin = values(event).origin(place(event, slot));
+    if (uninitialised_of(event, slot) == 0) return;
+    const bool first = std::exchange(is_found, true) == false;
+    if (const Origin& other = values(event).origin(place(event, slot)); first || !other.partial) origin = other;
   };
   if (operation.guarded) consider(operation.guard);
   for (int i = 0; i < operation.sources; ++i) consider(warp.source_slot(operation, i));
+  if (origin.partial && takes_bytes(event.opcode())) uninitialised = 0;
   origin.computed |= operation.semantics == Semantics::compute && !event.opcode().starts_with("mov");
   for (int i = 0; i < operation.results; ++i) set(event, place(event, warp.result_slot(operation, i)), mask, uninitialised, origin);
 }
@@ -247,15 +272,32 @@ void SharedMemoryCheck::follow_swap(const machine::AccessEvent& event) {
 
 /// The lanes of `undefined` read uninitialised bytes, perhaps those of this register, from offset `at` on.
 void SharedMemoryCheck::mark_loaded(const machine::AccessEvent& event, LaneMask undefined, Slot slot, std::size_t at, std::uint32_t bytes) {
-  const SharedShadow& bytes_of_block = shadow(event.event);
-  LaneMask uninitialised = 0;
-  for (LaneMask rest = undefined; rest != 0; rest &= rest - 1)
-    if (const int lane = first_lane(rest); reads_nothing(event, lane, at, bytes)) uninitialised |= lane_bit(lane);
+  const auto lanes_where = [&](auto is_so) {
+    LaneMask lanes = 0;
+    for (LaneMask rest = undefined; rest != 0; rest &= rest - 1)
+      if (const int lane = first_lane(rest); is_so(lane)) lanes |= lane_bit(lane);
+    return lanes;
+  };
+  LaneMask uninitialised = lanes_where([&](int lane) { return reads_nothing(event, lane, at, bytes); });
+  const bool partial = uninitialised == 0 && event.space == Space::global;
+  if (partial) uninitialised = lanes_where([&](int lane) { return first_unwritten(event, lane, at, bytes).has_value(); });
   if (uninitialised == 0) return;
-  const auto lane = static_cast<std::size_t>(first_lane(uninitialised));
-  const Origin origin = event.space == Space::global ? Origin{event.event.statement(), event.addresses[lane] + at, true}
-                                                     : origin_in_shared(event.event, bytes_of_block.offset(event.places[lane]) + at);
+  const int lane = first_lane(uninitialised);
+  const auto i = static_cast<std::size_t>(lane);
+  const Origin origin = event.space == Space::global
+                            ? Origin{event.event.statement(), *first_unwritten(event, lane, at, bytes), true, false, partial}
+                            : origin_in_shared(event.event, shadow(event.event).offset(event.places[i]) + at);
   set(event.event, place(event.event, slot), uninitialised, uninitialised, origin);
+}
+
+/// The address of the first of these bytes of a lane's access to global memory that nobody has written.
+std::optional<std::uint64_t> SharedMemoryCheck::first_unwritten(const machine::AccessEvent& event, int lane, std::size_t at,
+                                                                std::uint32_t bytes) {
+  const std::uint64_t address = event.addresses[static_cast<std::size_t>(lane)] + at;
+  const StoredBuffer* const buffer = buffer_at(address);
+  if (buffer == nullptr || buffer->written == nullptr) return std::nullopt;
+  const auto found = buffer->written->find(address - buffer->address, bytes, false);
+  return found ? std::optional(buffer->address + *found) : std::nullopt;
 }
 
 /// Whether these bytes of a lane's access hold nothing. Bytes of shared memory that the warp itself has copied and waited for are
@@ -328,14 +370,14 @@ void SharedMemoryCheck::calls(const machine::CallEvent& event) {
   if (!values(event.event).any()) return;
   for (const code::RegisterCopy& copy : call_of(event).register_arguments)
     set(event.event, callee_frame_of(event) + static_cast<std::size_t>(copy.callee), event.event.lanes(),
-        uninitialised_of(event.event, copy.caller), {});
+        uninitialised_of(event.event, copy.caller), origin_of(event.event, copy.caller));
 }
 
 void SharedMemoryCheck::returns(const machine::CallEvent& event) {
   if (!values(event.event).any()) return;
   for (const code::RegisterCopy& copy : call_of(event).register_returns)
     set(event.event, caller_frame_of(event) + static_cast<std::size_t>(copy.caller), event.event.lanes(),
-        uninitialised_of(event.event, copy.callee), {});
+        uninitialised_of(event.event, copy.callee), origin_of(event.event, copy.callee));
 }
 
 void SharedMemoryCheck::exchange(const machine::ExchangeEvent& event) {

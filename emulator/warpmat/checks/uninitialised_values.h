@@ -18,6 +18,7 @@ class UninitialisedValues {
     std::uint64_t address = 0;    ///< in its space
     bool global = false;          ///< in global memory; else in shared memory
     bool computed = false;        ///< the value is not the one that was read
+    bool partial = false;         ///< some of its bytes were written: what decides by those, or takes them out, is right
   };
 
   /// Whether any register holds an uninitialised value; if not, no tracking is needed.

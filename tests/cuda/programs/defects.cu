@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <cuda.h>
+
 #include "check.h"
 
 namespace {
@@ -21,6 +23,9 @@ __global__ void add_one(int* to, const int* from) { to[threadIdx.x] = from[threa
 __global__ void copy(int* to, const int* from) { to[threadIdx.x] = from[threadIdx.x]; }
 __global__ void positive(int* to, const int* from) {
   if (from[threadIdx.x] > 0) to[threadIdx.x] = 1;
+}
+__global__ void low_bytes(int* to, const int* from) {
+  if ((from[threadIdx.x] & 255) == 0) to[threadIdx.x] = from[threadIdx.x] & 255;
 }
 __global__ void scatter(int* to, const int* at) { to[at[threadIdx.x] & 63] = 1; }
 __global__ void write(int* to, int first) {
@@ -290,6 +295,24 @@ void run(const char* name) {
   } else if (is("memset of elements")) {
     clear(in, right ? all : count);
     add_one<<<1, count>>>(out, in);
+  } else if (is("word in part")) {
+    clear(in, all - 1);
+    if (right)
+      low_bytes<<<1, count>>>(out, in);
+    else
+      add_one<<<1, count>>>(out, in);
+  } else if (is("copy that is too long")) {
+    static_cast<void>(cudaMemcpy(in, host, right ? all : all + 1, cudaMemcpyHostToDevice));
+  } else if (is("copy by the driver")) {
+    static_cast<void>(cuMemcpyHtoD(reinterpret_cast<CUdeviceptr>(in), host, right ? all : all + 1));
+  } else if (is("too many threads")) {
+    write<<<1, right ? 1024 : 1025>>>(out, 1024);
+  } else if (is("too much shared memory")) {
+    write<<<1, 1, right ? 48 << 10 : (48 << 10) + 1>>>(out, 0);
+  } else if (is("memory that is not there")) {
+    int* all_of_it = nullptr;
+    if (cudaMalloc(&all_of_it, right ? all : std::size_t{1} << 60) == cudaSuccess) CHECK(cudaFree(all_of_it));
+    static_cast<void>(cudaGetLastError());
   } else if (is("counter")) {
     if (right) clear(in, sizeof(int));
     number<<<1, count>>>(in, out);
