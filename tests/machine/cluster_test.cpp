@@ -241,6 +241,38 @@ TEST_CASE("A tensor map is edited on the device", "[machine][cluster]") {
   CHECK(memory.read<std::uint32_t>(out, 2) == std::vector<std::uint32_t>{100 + 16 + 11, 0});
 }
 
+TEST_CASE("A tensor map does not change while a copy reads it", "[machine][cluster][checks]") {
+  const auto report = [](const std::string& before, const std::string& behind, Timing timing) {
+    const Module module = module_of(".param .u64 map, .param .u64 out",
+                                    R"(
+    .reg .b64 %l<9>; .reg .b32 %r<9>; .reg .pred %p<3>;
+    .shared .align 128 .b8 tile[64]; .shared .align 8 .b64 full;
+    ld.param.u64 %l0, [map]; ld.param.u64 %l1, [out]; add.u64 %l2, %l1, 64;
+    mov.u32 %r0, tile; mov.u32 %r1, full;
+    mbarrier.init.shared::cta.b64 [%r1], 1; fence.mbarrier_init.release.cluster;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;
+    cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%l0, {0}], [%r1];
+)" + before + "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0; @!%p0 bra WAIT;\n" +
+                                        behind + "ret;",
+                                    "sm_90a");
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(std::vector<std::uint32_t>(32), "out");
+    const TensorMap::Encoded encoded =
+        TensorMap({.type = TensorMap::Type::u32, .rank = 1, .address = out, .dims = {16}, .box = {16}}).encode();
+    const std::uint64_t place = memory.allocate(std::span<const std::uint8_t>(encoded), "map");
+    LaunchResult result;
+    const std::string trap = message_of([&] {
+      result = launch(Kernel(module, "k"), {{1}, {1}}, memory, {place, out}, {.timing = timing});
+    });
+    return result.warnings.empty() ? trap : "warning: " + result.warnings.front();
+  };
+  const std::string edit = "tensormap.replace.tile.global_address.global.b1024.b64 [%l0], %l2;\n";
+  CHECK_THAT(report(edit, "", Timing::latest), ContainsSubstring("a tensor map changes while a bulk copy may still read it"));
+  CHECK_THAT(report(edit, "", Timing::card), ContainsSubstring("warning: ") && ContainsSubstring("a tensor map changes"));
+  CHECK(report("", edit, Timing::latest) == "nothing");
+  CHECK(report("", edit, Timing::card) == "nothing");
+}
+
 TEST_CASE("A tensor map is made on the device from zeros, field by field", "[machine][cluster]") {
   const Module module = module_of(".param .u64 map, .param .u64 out", R"(
     .reg .b64 %l<9>; .reg .b32 %r<9>; .reg .pred %p<3>;

@@ -40,7 +40,8 @@ bool meet(const SharedRange& a, const SharedRange& b) {
 }  // namespace
 
 BulkCheck::BulkCheck(const Setup& setup, std::uint64_t cluster)
-    : Observer(EventKinds::shared_accesses | EventKinds::copies | EventKinds::products | EventKinds::synchronisation),
+    : Observer(EventKinds::shared_accesses | EventKinds::copies | EventKinds::products | EventKinds::synchronisation |
+               (setup.program.executes(catalogue::Semantics::tensor_map) ? EventKinds::operations : EventKinds::none)),
       setup_(setup),
       cluster_(cluster),
       fences_mbarriers_(fences_mbarriers(setup.program)) {}
@@ -48,6 +49,24 @@ BulkCheck::BulkCheck(const Setup& setup, std::uint64_t cluster)
 void BulkCheck::block_begins(const machine::BlockEvent& event) {
   BlockState& state = blocks_.emplace_back(BlockState{event.shared.data(), event.shared.size(), std::nullopt});
   if (reads_shared_asynchronously(setup_.program)) state.proxies.emplace(event.shared.size(), event.warps);
+}
+
+/// Reports a tensor map in global memory that changes while a copy may still read it.
+void BulkCheck::operation(const Event& event) {
+  if (pending_.empty() || operation_of(event).semantics != catalogue::Semantics::tensor_map) return;
+  if (setup_.program.of<code::TensorMapEdit>(operation_of(event)).space == Space::shared) return;
+  const machine::WarpState& warp = warp_of(event);
+  const std::uint64_t* const maps = warp.at<std::uint64_t>(warp.source_slot(operation_of(event), 0));
+  for (LaneMask rest = event.lanes(); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const auto found = std::ranges::find(pending_, maps[lane], &Pending::map);
+    if (found == pending_.end()) continue;
+    const Trap::Reason reason{"a tensor map changes while a bulk copy may still read it",
+                              {warp.note(fmt::format("the copy of warp {}", found->copy.warp), found->copy.statement)},
+                              "a wait for the copy comes before the change: at its mbarrier, or cp.async.bulk.wait_group.read of a store"};
+    if (!setup_.as_cards) event.trap(lane, maps[lane], reason, Trap::Kind::unordered);
+    warn(setup_.reports.warnings, event.statement(), event, cluster_, lane, maps[lane], reason, Trap::Kind::unordered);
+  }
 }
 
 /// A pending copy that must complete before these bytes are used; nullptr if there is none.
@@ -113,7 +132,8 @@ void BulkCheck::bulk_issues(const Event& event, const BulkEvent& copy) {
   if (copy.writes) report_overlap(event, copy.lane, *copy.writes, copy.reduces ? Use::reduce : Use::write);
   if (copy.reads) check_source(event, copy);
   const machine::MbarrierHistory* const history = copy.barrier ? history_of(*copy.barrier) : nullptr;
-  pending_.push_back({copy, transfer_of(copy).counted_bytes(), history == nullptr ? 0 : history->phases()});
+  const machine::BulkTransfer& transfer = transfer_of(copy);
+  pending_.push_back({copy, transfer.counted_bytes(), history == nullptr ? 0 : history->phases(), transfer.map_address});
 }
 
 /// nullptr if there is no mbarrier.
@@ -214,7 +234,9 @@ void BulkCheck::report_unfenced(const Event& event, int lane, std::uint64_t addr
 
 void BulkCheck::bulk_reads(const BulkEvent& copy) {
   const auto found = std::ranges::find(pending_, copy.number, [](const Pending& pending) { return pending.copy.number; });
-  if (found != pending_.end()) found->copy.reads.reset();
+  if (found == pending_.end()) return;
+  found->copy.reads.reset();
+  found->map = 0;
 }
 
 void BulkCheck::bulk_completes(const BulkEvent& copy) {

@@ -14,12 +14,14 @@ namespace warpmat::checks {
 
 /// Reports accesses to bytes of shared memory that a bulk copy still reads or writes, and bulk copies and warpgroup products that read
 /// ordinary stores without a proxy fence (a warning without Checks::fences, and of products). Reports phases of mbarriers that announce
-/// less than is copied in them, and warns of mbarriers that copies use right after their initialisation.
+/// less than is copied in them, and tensor maps that change under a copy. Warns of mbarriers that copies use right after their
+/// initialisation.
 class BulkCheck : public machine::Observer {
  public:
   BulkCheck(const Setup& setup, std::uint64_t cluster);
 
   void block_begins(const machine::BlockEvent& event) override;
+  void operation(const machine::Event& event) override;
   void access(const machine::AccessEvent& event) override;
   void remote_access(const machine::RemoteAccess& event) override;
   void bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) override;
@@ -44,6 +46,7 @@ class BulkCheck : public machine::Observer {
     machine::BulkEvent copy;
     std::uint64_t counted;  ///< bytes, at its mbarrier
     std::uint64_t phases;   ///< of its mbarrier that had ended when it was issued
+    std::uint64_t map;      ///< the address of the tensor map that it still reads; 0: none
   };
   /// Who has initialised an mbarrier without a fence or a barrier since.
   struct Fresh {

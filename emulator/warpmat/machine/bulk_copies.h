@@ -36,6 +36,7 @@ struct BulkTransfer {
   SharedPlace to{};          ///< destination of copies between blocks and from registers
   std::uint64_t bytes = 0;   ///< in shared memory
   std::optional<TensorMap> map{};
+  std::uint64_t map_address = 0;  ///< generic; 0 without a map
   TensorPlace tensor_place{};
   std::vector<TensorRun> runs{};         ///< the rows of a load or store with a map
   std::optional<SharedPlace> barrier{};  ///< the mbarrier that counts the bytes

@@ -97,6 +97,7 @@ void read_tensor_map(WarpState& warp, const BulkCopy& copy, int lane, std::uint6
   } catch (const std::invalid_argument& refused) {
     warp.trap(lane, address, refused.what());
   }
+  transfer.map_address = address;
   const TensorMap& map = *transfer.map;
   if (copy.im2col != (map.mode() == TensorMap::Mode::im2col))
     warp.trap(lane, address,
