@@ -332,8 +332,17 @@ TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
   CHECK(checks::parse_gemm("C=A*B:1x2x3,bits=16x8x32").b.bits == 8);
   says(message_of([&] { checks::parse_gemm("C=A*B:1x2x3,bits=16x8x33"); }), "is no matrix product", "33");
   says(message_of([&] { checks::parse_gemm("C=A*B:1x2x3,bits=16x8"); }), "is no matrix product");
+  CHECK(checks::parse_gemm("C=A*B:1x2x3,types=s8xu8xs32").b.format == Format::u8);
+  for (const char* const wrong : {"C=A*B:1x2x3,types=f16xf16", "C=A*B:1x2x3,types=f16xf16xf33", "C=A*B:1x2x3,types=f16xf16xf32xf32"})
+    says(message_of([&] { checks::parse_gemm(wrong); }), "types are those of A, B and C");
   says(message_of([&] { verdict(direct({}), "C=A*D:16x8x32"); }), "no buffer 'D'");
   says(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), "'A' has 1024 bytes");
+}
+
+TEST_CASE("A product reads its matrices as numbers of the format that they have", "[checks]") {
+  CHECK(verdict(direct({}), "C=A*B^T:16x8x32,types=f16xf16xf32") == "right");
+  says(verdict(direct({}), "C=A*B^T:16x8x32,types=bf16xf16xf32"), "reads A as f16: its numbers are bf16");
+  says(verdict(direct({}), "C=A*B^T:16x8x32,types=f16xbf16xf32"), "reads B as f16: its numbers are bf16");
 }
 
 TEST_CASE("A product that is told wrongly is not blamed on the kernel", "[checks]") {

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::string_view right_product =
     "write C=A*B^T:128x128x64, with ^T for a matrix whose columns are contiguous, then M, N and K, then ,lda=72 where rows lie further "
-    "apart, ,bits=16x16x32 where buffers are larger than the matrices, ,sfa=SA,sfb=SB for block scale factors, ,e=E for the metadata of a "
-    "sparse A";
+    "apart, ,bits=16x16x32 where buffers are larger than the matrices, ,types=e4m3xe4m3xf32 to look at formats, too, ,sfa=SA,sfb=SB for "
+    "block scale factors, ,e=E for the metadata of a sparse A";
 constexpr std::string_view right_convolution =
     "write Y=conv(X,F):NxHxWxC*KxRxS, then ,stride=2 ,pad=1 ,dilation=2 where they are not 1, 0 and 1; 2x1 is by height and width";
 
@@ -357,8 +357,19 @@ Gemm parse_gemm(std::string_view text) {
       if (!number.empty()) refuse(text, "bits are those of A, B and C, as in 16x16x32");
       continue;
     }
+    if (which == "types") {
+      for (GemmMatrix* const matrix : {&gemm.a, &gemm.b, &gemm.c}) {
+        const std::string_view type = take(number, 'x');
+        const FormatRow* const row = find_format(type);
+        if (row == nullptr) refuse(text, fmt::format("types are those of A, B and C, as in e4m3xe4m3xf32, and '{}' is none", type));
+        matrix->format = row->format;
+        matrix->bits = row->bits;
+      }
+      if (!number.empty()) refuse(text, "types are those of A, B and C, as in e4m3xe4m3xf32");
+      continue;
+    }
     GemmMatrix* const matrix = which == "lda" ? &gemm.a : which == "ldb" ? &gemm.b : which == "ldc" ? &gemm.c : nullptr;
-    if (matrix == nullptr) refuse(text, fmt::format("'{}' is none of lda, ldb, ldc, bits, sfa, sfb and e", which));
+    if (matrix == nullptr) refuse(text, fmt::format("'{}' is none of lda, ldb, ldc, bits, types, sfa, sfb and e", which));
     matrix->pitch = size_of(text, number);
   }
   return gemm;

@@ -20,11 +20,12 @@ struct GemmMatrix {
   std::string name;         ///< of the buffer, or of the kernel's parameter that has its address
   bool transposed = false;  ///< its columns are contiguous
   std::int64_t rows = 0, columns = 0;
-  std::int64_t pitch = 0;     ///< elements from a stored row to the next; 0: as many as it has
-  std::uint64_t address = 0;  ///< of its first element
-  int bits = 0;               ///< of an element; 0: it is not in memory, but the result of another product
-  int producer = -1;          ///< a factor that is the result of another product: its number
-  std::vector<int> sizes{};   ///< of a tensor that is taken as a matrix, the outermost first; empty for a matrix
+  std::int64_t pitch = 0;          ///< elements from a stored row to the next; 0: as many as it has
+  std::uint64_t address = 0;       ///< of its first element
+  int bits = 0;                    ///< of an element; 0: it is not in memory, but the result of another product
+  std::optional<Format> format{};  ///< of an element, where the launch is told it
+  int producer = -1;               ///< a factor that is the result of another product: its number
+  std::vector<int> sizes{};        ///< of a tensor that is taken as a matrix, the outermost first; empty for a matrix
 
   std::int64_t stored_rows() const { return transposed ? columns : rows; }
   std::int64_t stored_columns() const { return transposed ? rows : columns; }

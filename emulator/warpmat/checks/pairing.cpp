@@ -30,6 +30,7 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   const Operand* const image = a.taps != nullptr ? &a : b.taps != nullptr ? &b : nullptr;
   if (!setup().why) {
     if (image != nullptr) check_image(product, *image);
+    check_formats(product, a, b);
     if (!a.regular || !b.regular) check_widths(product, a, b);
     if (!a.regular) check_operand(product, a, b);
     if (!b.regular) check_operand(product, b, a);
@@ -128,6 +129,23 @@ void Pairing::check_widths(const OriginProduct& product, const Operand& a, const
                            matrix.stored_rows(), matrix.stored_columns())}}},
             Trap::Kind::mispaired);
       }
+  }
+}
+
+/// Traps where the product reads elements of a matrix as numbers of another format than the launch is told; those that the kernel has
+/// converted are not looked at.
+void Pairing::check_formats(const OriginProduct& product, const Operand& a, const Operand& b) {
+  for (const Operand* const operand : {&a, &b}) {
+    const std::optional<Format> told = operand->matrix->format;
+    const Format read = product.form.format(operand->letter == 'a' ? OperandName::a : OperandName::b);
+    if (!told || told == read || (told == Format::f32 && read == Format::tf32)) continue;
+    for (int line = 0; line < operand->origins->lines; ++line)
+      for (int k = 0; k < operand->depth; ++k)
+        if (operand->at(line, k).line >= 0 && !operand->origin(line, k).derived())
+          product.event.trap(
+              -1, std::nullopt,
+              {fmt::format("the product reads {} as {}: its numbers are {}", operand->matrix->name, name(read), name(*told))},
+              Trap::Kind::mispaired);
   }
 }
 

@@ -108,6 +108,7 @@ class Pairing : public Origins {
   Seen seen(const Operand& operand, int line, int k) const;
   void check_depths(const OriginProduct& product, const Operand& a, const Operand& b);
   void check_widths(const OriginProduct& product, const Operand& a, const Operand& b);
+  void check_formats(const OriginProduct& product, const Operand& a, const Operand& b);
   void check_operand(const OriginProduct& product, const Operand& operand, const Operand& other);
   void inherit_places(const OriginProduct& product, Sum& sum) const;
   void note_companions(const OriginProduct& product, const Operand& a, const Operand& b);
