@@ -102,6 +102,12 @@ TEST_CASE("elements that do not belong to the product are counted", "[guess]") {
   CHECK(contains(k_twice.text, "except 128 of 128"));
 }
 
+TEST_CASE("of a wrong result the guess says which matrix leaves a part of its buffer unread", "[guess]") {
+  const Tile short_rows{.row = 16, .k = 0};  // the rows of A overlap
+  CHECK(contains(guess_of(short_rows, true).text, "; A is taken as 16 rows of 8 elements, 256 of its 512 bytes"));
+  CHECK_FALSE(contains(guess_of(short_rows).text, "taken as"));
+}
+
 TEST_CASE("a kernel that only stores numbers has neither a product nor a pattern", "[guess]") {
   const Guess without = guess_of({.multiply = ""});
   CHECK(without.product.empty());

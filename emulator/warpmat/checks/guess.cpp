@@ -121,6 +121,24 @@ struct Guesser::State {
     return text + layout_text(product);
   }
 
+  /// Of a wrong result: the matrices that fill only a part of their buffers, as those do whose leading dimension is wrong.
+  std::string unread_text(const AffineProduct& product) const {
+    const std::array<std::array<std::uint64_t, 2>, matrix_count> sizes{
+        {{product.m, product.k / (product.sparse ? 2 : 1)}, {product.k, product.n}, {product.m, product.n}}};
+    std::string text;
+    for (const MatrixNumber number : {of_a, of_b, of_c}) {
+      const AffineMatrix& matrix = product.matrices[number];
+      const auto [rows, columns] = sizes[number];
+      const std::uint64_t stored_rows = matrix.transposed ? columns : rows;
+      const std::uint64_t bytes = stored_rows * matrix.pitch * static_cast<std::uint64_t>(matrix.bits) / 8,
+                          all = matrix.end - matrix.address;
+      if (matrix.part == 0 && bytes < all)
+        text += fmt::format("; {} is taken as {} rows of {} elements, {} of its {} bytes", name_of(matrix.address), stored_rows,
+                            matrix.pitch, bytes, all);
+    }
+    return text;
+  }
+
   /// ",lda=72" and the like, and ",bits=16x16x32" where the buffers' sizes do not say them.
   static std::string layout_text(const AffineProduct& product) {
     const auto& [a, b, c] = product.matrices;
@@ -244,6 +262,7 @@ Guess Guesser::State::guess(bool errs) const {
       if (others[of_c] == buffers[of_c] && others != buffers) strangers += some.size() / 4;
     const std::size_t exceptions = product.exceptions + strangers;
     if (exceptions != 0) guess.text += fmt::format(", except {} of {} elements", exceptions, product.elements + strangers);
+    if (errs && exceptions != 0) guess.text += unread_text(product);
     if (product.padded_k != product.k)
       guess.text += fmt::format("; rows of both factors have {} elements, of which k {} to {} have no part in it", product.padded_k,
                                 product.k, product.padded_k - 1);
