@@ -14,6 +14,7 @@ std::string_view doubt_text(code::Doubt::Why why) {
     case flushed: return "ptxas may flush the factors of the product that it reads";
     case matrix_sum: return "ptxas may fuse C with the product that it is";
     case merged_logic: return "ptxas 13.0 may merge it wrongly with other statements on the same operands";
+    case misplaced: return "ptxas 13.0 may leave it out, or move it past a statement that has to do with its operands or guard";
     case shuffle:
       return "ptxas may leave it out, since all lanes have its value, or move it behind a branch or exit: absent lanes then count "
              "otherwise";

@@ -93,6 +93,7 @@ class Doubts {
     if (merges_equal_operands(i) || compares_with_predicate(i) || has_other_half(i)) return Why::merged_logic;
     if (has_simpler_constant(i)) return Why::constant;
     if (flushes_product(i)) return Why::flushed;
+    if (misplaces_abs(i) || divides_late(i)) return Why::misplaced;
     return orders_nans(i) || may_keep_payload(i) ? std::optional(Why::sign) : std::nullopt;
   }
 
@@ -276,6 +277,25 @@ class Doubts {
       return false;
     return may_come_from(i, operation.sources[0], [](const DraftOperation& writer) {
       return is_of(writer, Name::mul) && is_f32(writer) && writer.match->qualifiers.size() == 1;
+    });
+  }
+
+  /// abs of halves: with a guard what reads the old value may find the new one. It is left out of a register in which an f32 instruction
+  /// with .sat has left a number.
+  bool misplaces_abs(int i) {
+    const DraftOperation& operation = at(i);
+    if (!is_of(operation, Name::abs) || !is_floating(operation) || is_f32(operation) || operation.match->types[0]->bits > 32) return false;
+    const auto saturates = [](const DraftOperation& writer) { return is_f32(writer) && writer.match->has(Qualifier::sat); };
+    return operation.operation.guarded || may_come_from(i, operation.sources[0], saturates);
+  }
+
+  /// A division of integers whose guard an exchange writes later: the last of its instructions may stand behind that.
+  bool divides_late(int i) const {
+    constexpr std::array divisions{Name::div, Name::rem};
+    const DraftOperation& own = at(i);
+    if (!own.operation.guarded || !is_one_of(own, divisions) || is_floating(own)) return false;
+    return std::any_of(function_.operations.begin() + i, function_.operations.end(), [&](const DraftOperation& other) {
+      return other.operation.semantics == Semantics::exchange && std::ranges::find(other.results, own.guard) != other.results.end();
     });
   }
 
