@@ -409,7 +409,7 @@ TEST_CASE("a program's reports are suppressed by a file, and those that hide not
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
   const std::string built = directory.path("defects"), file = directory.path("my.supp");
-  compile_program(built, {"defects"}, {"-lineinfo"});
+  compile_program(built, {"defects"}, {"-lineinfo", "-lcuda"});
   const std::vector<std::string> program{built, "branch"};
   const auto with = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"--check", "initcheck"});
