@@ -59,16 +59,22 @@ Json print(const Follower& follower, const Json& question) {
   const Focus focus = question.at("focus");
   const Expression expression(question.at("text"), follower.launch().names);
   const std::string format = question.value("format", "");
-  const auto of = [&](const Value& value) { return text(value, format.empty() ? '\0' : format.front()); };
+  const auto of = [&](const Value& value, int lane) {
+    return text(value, {follower.find_warp(focus), lane, &follower.launch().memory}, format.empty() ? '\0' : format.front());
+  };
   if (!question.value("lanes", false)) {
     const Value value = expression(follower.at(focus));
-    Json answer{{"text", of(value)}, {"type", value.type}, {"bits", value.bits}, {"count", value.count}};
+    Json answer{{"text", of(value, focus.lane)},
+                {"type", value.source != nullptr ? value.source->name : std::string(value.type)},
+                {"bits", value.bits},
+                {"parts", parts(value)}};
     if (value.address) answer["address"] = *value.address, answer["space"] = static_cast<int>(value.space);
     if (value.address && value.count > 1) {  // an array: its first elements
       std::vector<std::string> all;
       for (std::uint64_t i = 0; i < std::min<std::uint64_t>(value.count, 8); ++i)
-        all.push_back(of(
-            Expression(fmt::format("({})[{}]", question.at("text").get<std::string>(), i), follower.launch().names)(follower.at(focus))));
+        all.push_back(
+            of(Expression(fmt::format("({})[{}]", question.at("text").get<std::string>(), i), follower.launch().names)(follower.at(focus)),
+               focus.lane));
       answer["text"] = fmt::format("{{{}{}}}", fmt::join(all, ", "), value.count > 8 ? ", ..." : "");
       answer["note"] = fmt::format("{} elements of .{} at {:#x}", value.count, value.type, *value.address);
     }
@@ -79,7 +85,7 @@ Json print(const Follower& follower, const Json& question) {
   Json values = Json::array();
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((warp.existing() >> lane & 1) == 0) continue;
-    const std::string value = of(expression({&warp, lane, &follower.launch().memory}));
+    const std::string value = of(expression({&warp, lane, &follower.launch().memory}), lane);
     lines += fmt::format("{}lane {:2}: {}", lines.empty() ? "" : "\n", lane, value);
     values.push_back(value);
   }
@@ -163,17 +169,26 @@ Json variables(const Follower& follower, const Json& question) {
   const Names& names = follower.launch().names;
   Json all = Json::array();
   std::string lines;
-  const auto add = [&](const char* kind, const std::string& name) {
+  const auto add = [&](const std::string& kind, const std::string& name) {
+    Json value;
     try {
-      const Json value = print(follower, {{"text", name}, {"focus", question.at("focus")}});
-      all.push_back(
-          {{"kind", kind}, {"name", name}, {"value", value.at("text")}, {"type", value.at("type")}, {"count", value.at("count")}});
-      if (value.contains("address"))
-        all.back()["address"] = value.at("address"), all.back()["shared"] = value.at("space") == static_cast<int>(Space::shared);
-      lines += fmt::format("{}{:9} {} = {}", lines.empty() ? "" : "\n", kind, name, value.at("text").get<std::string>());
-    } catch (const std::invalid_argument&) {  // no block runs
+      value = print(follower, {{"text", name}, {"focus", question.at("focus")}});
+    } catch (const std::invalid_argument& error) {
+      value = {{"text", fmt::format("({})", error.what())}, {"type", ""}, {"parts", Json::array()}};
     }
+    lines += fmt::format("{}{:9} {} = {}", lines.empty() ? "" : "\n", kind, name, value.at("text").get<std::string>());
+    value.update({{"kind", kind}, {"name", name}, {"value", value.at("text")}});
+    if (value.contains("address")) value["shared"] = value.at("space") == static_cast<int>(Space::shared);
+    all.push_back(std::move(value));
   };
+  if (question.value("locals", false)) {
+    const At at = follower.at(question.at("focus"));
+    for (const SourceVariable* each : names.source().visible(line_at(at)))
+      if (!each->function.empty()) add(each->function, each->name);
+    if (!names.source().has_tables()) lines = "the PTX has no DWARF, which nvcc -G writes: no variable of the source is known";
+    if (lines.empty()) lines = names.source().error().empty() ? "no variable of the source has its scope here" : names.source().error();
+    return {{"text", lines}, {"variables", all}};
+  }
   for (const code::Parameter& each : names.program().parameters) add("parameter", readable_name(each.name));
   for (const code::Variable& each : names.program().shared_variables) add("shared", readable_name(each.name));
   for (const auto& each : names.buffers())
@@ -331,20 +346,23 @@ Json place(const Follower& follower, const Json& question) {
   const Focus focus = question.at("focus");
   const std::string name = question.at("text");
   const At at = follower.at(focus);
+  const auto in_register = [](const code::PlacedRegister& reg) {
+    return Json{{"text", reg.name}, {"register", reg.name}, {"function", reg.function}, {"address", 0},
+                {"bytes", 0},       {"space", 0},           {"slot", reg.slot}};
+  };
   if (at.warp != nullptr && at.split() != nullptr)
     for (const code::PlacedRegister* each : follower.launch().names.registers(at.split()->function))
-      if (each->name == name || each->name == "%" + name)
-        return {{"text", each->name}, {"register", each->name}, {"function", each->function}, {"address", 0},
-                {"bytes", 0},         {"shared", false},        {"slot", each->slot}};
+      if (each->name == name || each->name == "%" + name) return in_register(*each);
   const Value value = Expression(name, follower.launch().names)(at);
+  if (value.reg != nullptr) return in_register(*value.reg);
   std::uint64_t address = value.address ? *value.address : static_cast<std::uint64_t>(integer(value));
   Space space = value.address ? value.space : Space::generic;
-  const std::uint64_t bytes = value.address ? static_cast<std::uint64_t>(bits_of(value.type)) * value.count / 8 : 1;
+  const std::uint64_t bytes = value.address ? value.bytes() : 1;
   if (at.warp != nullptr) std::tie(space, address) = resolve_space(space, address);
   if (!bytes_at(at, space, address, bytes))
     throw std::invalid_argument(fmt::format("{} is the address of nothing: {}", name, follower.launch().memory.describe(address)));
   if (space == Space::shared) address -= at.warp->program().shared_base;
-  return {{"text", name}, {"register", ""}, {"function", 0}, {"address", address}, {"bytes", bytes}, {"shared", space == Space::shared}};
+  return {{"text", name}, {"register", ""}, {"function", 0}, {"address", address}, {"bytes", bytes}, {"space", static_cast<int>(space)}};
 }
 
 }  // namespace
