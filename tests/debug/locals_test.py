@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Variables of the source, from the DWARF of nvcc -G: locals_test.py COMMAND SOURCE. Values are those of locals.cu."""
 
+import base64
 import lzma
 import pathlib
 import re
@@ -30,7 +31,7 @@ def looks(ptx):
         "box.halves[1]", "*box.corner", "colour", "box.even", "letter", "far", "h", "alias.tags[1]", "tile[2]", "*mine", "mine[-1]", "*(mine + 1)", "ratio",
         "counted", "threadIdx.x", "(u32)p.tags[0]",
     ]  # fmt: skip
-    said = session(COMMAND, [ptx, *LAUNCH], ["break 53 if threadIdx.x == 3", "run", *["print " + each for each in asked]])
+    said = session(COMMAND, [ptx, *LAUNCH], ["break 53 if threadIdx.x == 3", "run", *["print " + each for each in asked], "x/3s32 p.tags", "x/2s16 &tile[4]"])
     got = values(said)
     sums = 20 + sum(3 * i + 10 for i in range(3))
     expected = {
@@ -43,6 +44,7 @@ def looks(ptx):
     for name, value in expected.items():
         assert got.get(name) == value, (name, got.get(name), value, said)
     assert got["sums"].startswith("{{0, "), got["sums"]
+    assert said.splitlines()[-2].endswith(f":  10  {sums}  30") and said.splitlines()[-1].endswith(":  40  50"), said
 
 
 def scopes(ptx):
@@ -124,6 +126,8 @@ def protocol(ptx):
     corner = adapter.inside(adapter.inside(found["box"])["corner"])
     assert corner["y"]["value"] == "-1" and adapter.inside(corner["tags"])["box.corner->tags[2]"]["value"] == "30", corner
     assert adapter.inside(adapter.inside(found["sums"])["sums[1]"])["sums[1][1]"]["value"] == "2"
+    data = adapter.request("readMemory", memoryReference=found["p"]["memoryReference"], count=12)["data"]
+    assert struct.unpack("<ffi", base64.b64decode(data)) == (2.5, -1.0, 10), data
     adapter.end()
 
 

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Matrices of the products at hand, against the files that the launch reads: products_test.py COMMAND SOURCE"""
 
-import ast
 import gzip
 import json
 import pathlib
 import re
-import struct
 import sys
 import tempfile
 
@@ -14,16 +12,7 @@ sys.dont_write_bytecode = True
 from client import session, write_cases  # noqa: E402
 
 sys.path.append(sys.argv[2] + "/tests/planted")
-from matrices import write_npy  # noqa: E402
-
-
-def rows_of(path):
-    """A matrix of a .npy file of f16, whatever its bits are called."""
-    data = path.read_bytes()
-    header_end = 10 + struct.unpack_from("<H", data, 8)[0]
-    shape = ast.literal_eval(data[10:header_end].decode())["shape"]
-    numbers = struct.unpack_from(f"<{shape[0] * shape[1]}e", data, header_end)
-    return [list(numbers[i * shape[1] : (i + 1) * shape[1]]) for i in range(shape[0])]
+from matrices import read_npy, write_npy  # noqa: E402
 
 
 def shown(text):
@@ -46,7 +35,7 @@ with tempfile.TemporaryDirectory() as folder:
     write_cases(sys.argv[2], str(cases), ["f16_ldmatrix", "wgmma_128"])
 
     case = cases / "f16_ldmatrix_0"
-    a, b = rows_of(case / "A.npy"), rows_of(case / "B.npy")
+    a, b = read_npy(case / "A.npy"), read_npy(case / "B.npy")
     text = session(
         sys.argv[1], [str(case / "launch.json")],
         ["break mma if warp == 0", "run", "matrix a", "matrix b", "explain 1,2", "stepi", "print A[3,4]", "print/w lane"],
@@ -64,7 +53,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert "takes 4 wavefronts; 4 without conflicts" in conflicts, conflicts
 
     case = cases / "wgmma_128_0"
-    a, b = rows_of(case / "A.npy"), rows_of(case / "B.npy")
+    a, b = read_npy(case / "A.npy"), read_npy(case / "B.npy")
     text = session(
         sys.argv[1], [str(case / "launch.json")],
         ["break wgmma.mma if warp == 2", "run", "matrix a", "matrix b", "info mbarriers", "info copies", "who-wrote {u32:shared}0x4440"],

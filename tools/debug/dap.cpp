@@ -461,9 +461,7 @@ class Adapter {
     for (const Json& each : answer.at("variables")) {
       const std::string name = each.at("name");
       all.push_back(printed(handle.focus, name, name, each));
-      if (each.contains("address"))
-        all.back()["memoryReference"] =
-            fmt::format("{}{:#x}", each.at("shared") == true ? "shared:" : "", each.at("address").get<std::uint64_t>());
+      if (each.contains("address")) all.back()["memoryReference"] = fmt::format("{:#x}", each.at("address").get<std::uint64_t>());
     }
     return all;
   }
@@ -558,15 +556,12 @@ class Adapter {
   }
 
   Json read_memory(const Json& arguments) {
-    std::string reference = arguments.at("memoryReference");
-    const bool shared = reference.starts_with("shared:");
-    if (shared) reference.erase(0, 7);
+    const std::string reference = arguments.at("memoryReference");
     std::uint64_t address = 0;
-    std::from_chars(reference.data() + (reference.starts_with("0x") ? 2 : 0), reference.data() + reference.size(), address,
-                    reference.starts_with("0x") ? 16 : 10);
+    const int base = reference.starts_with("0x") ? 16 : 10;
+    std::from_chars(reference.data() + (base == 16 ? 2 : 0), reference.data() + reference.size(), address, base);
     address += static_cast<std::uint64_t>(arguments.value("offset", std::int64_t{0}));
-    const std::string digits =
-        debugger().ask({{"do", "bytes"}, {"address", address}, {"bytes", arguments.at("count")}, {"shared", shared}}).at("text");
+    const std::string digits = debugger().ask({{"do", "bytes"}, {"address", address}, {"bytes", arguments.at("count")}}).at("text");
     constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string data;
     for (std::size_t i = 0; i < digits.size(); i += 6) {

@@ -122,6 +122,11 @@ std::uint64_t Value::bytes() const {
   return source != nullptr ? source->bytes : (static_cast<std::uint64_t>(bits_of(type)) * count + 7) / 8;
 }
 
+std::uint64_t Value::generic_address() const {
+  const bool has_window = space == Space::shared || space == Space::local || space == Space::param;
+  return *address + (has_window ? code::window_start(space) : 0);
+}
+
 const machine::Split* At::split() const {
   const auto& all = warp->splits();
   for (const machine::Split& each : all)
@@ -162,9 +167,7 @@ std::optional<std::span<const std::uint8_t>> bytes_at(const At& at, Space given,
   return found ? std::optional<std::span<const std::uint8_t>>(*found) : std::nullopt;
 }
 
-namespace {
-
-Value in_memory(const At& at, std::string_view type, Space space, std::uint64_t address) {
+Value value_at(const At& at, std::string_view type, Space space, std::uint64_t address) {
   const int bits = bits_of(type);
   const auto found = bytes_at(at, space, address, static_cast<std::uint64_t>(bits + 7) / 8);
   if (!found) {
@@ -175,6 +178,8 @@ Value in_memory(const At& at, std::string_view type, Space space, std::uint64_t 
   }
   return {.type = type, .bits = load(found->data(), bits), .address = address, .space = space};
 }
+
+namespace {
 
 /// The lowest bytes of a register.
 std::uint64_t load_low(std::uint64_t bits, std::uint64_t bytes) {
@@ -205,9 +210,9 @@ namespace {
 
 Value of_source(const At& at, const SourceType& type, Space space, std::uint64_t address) {
   if (type.kind == SourceType::Kind::reference && type.of != nullptr)
-    return of_source(at, *type.of, Space::generic, in_memory(at, "u64", space, address).bits);
+    return of_source(at, *type.of, Space::generic, value_at(at, "u64", space, address).bits);
   if (type.is_aggregate()) return {.type = type.ptx, .address = address, .space = space, .source = &type};
-  Value value = in_memory(at, type.ptx, space, address);
+  Value value = value_at(at, type.ptx, space, address);
   value.source = &type;
   return value;
 }
@@ -255,6 +260,18 @@ Value member(const At& at, Value of, const std::string& name) {
 constexpr std::uint64_t most_elements = 8;  ///< that are printed of an array
 constexpr int most_depth = 8;               ///< of structures within each other: damaged tables may have more
 
+std::string braced(const std::vector<std::string>& all, std::uint64_t count) {
+  return fmt::format("{{{}{}}}", fmt::join(all, ", "), count > most_elements ? ", ..." : "");
+}
+
+std::string array_text(const Value& value, const At& at, char format) {
+  std::vector<std::string> all;
+  const auto bits = static_cast<std::uint64_t>(bits_of(value.type));
+  for (std::uint64_t i = 0; i < std::min(value.count, most_elements); ++i)
+    all.push_back(text(value_at(at, value.type, value.space, *value.address + i * bits / 8), format));
+  return braced(all, value.count);
+}
+
 std::string aggregate_text(const Value& value, const At& at, char format, int depth) {
   const SourceType& type = *value.source;
   std::vector<std::string> all;
@@ -265,13 +282,14 @@ std::string aggregate_text(const Value& value, const At& at, char format, int de
     for (std::uint64_t i = 0; i < std::min(type.count, most_elements); ++i) add("", part(at, value, *type.of, i * type.of->bytes));
   for (const SourceType::Member& each : type.members)
     add(each.name, each.bits != 0 ? *find_member(at, value, each.name) : part(at, value, *each.type, each.offset));
-  return fmt::format("{{{}{}}}", fmt::join(all, ", "), type.count > most_elements ? ", ..." : "");
+  return braced(all, type.count);
 }
 
 }  // namespace
 
 std::string text(const Value& value, const At& at, char format, int depth) {
   using Kind = SourceType::Kind;
+  if (value.source == nullptr && value.address && value.count > 1) return array_text(value, at, format);
   if (value.source == nullptr || (format != 0 && !value.source->is_aggregate())) return text(value, format);
   switch (value.source->kind) {
     case Kind::unknown: return fmt::format("({}, whose form the DWARF does not say)", value.source->name);
@@ -441,7 +459,7 @@ std::optional<Names::Read> Names::find_in_memory(const std::string& name) const 
     if (type.empty() || each.bytes * 8 > 64) type = "b32";
     const std::uint64_t count = std::uint64_t{each.bytes} * 8 / static_cast<std::uint64_t>(bits_of(type));
     return [type, count, offset = each.offset, name](const At& at) {
-      Value value = in_memory(with_warp(at, name), type, Space::param, offset);
+      Value value = value_at(with_warp(at, name), type, Space::param, offset);
       value.count = count;
       return value;
     };
@@ -452,7 +470,7 @@ std::optional<Names::Read> Names::find_in_memory(const std::string& name) const 
       with_warp(at, name);
       const std::uint64_t size = bytes != 0 ? bytes : at.block().shared().size() + at.warp->program().shared_base - address;
       Value value{.type = "b32", .address = address, .space = Space::shared, .count = size / 4};
-      if (size >= 4) value.bits = in_memory(at, "b32", Space::shared, address).bits;
+      if (size >= 4) value.bits = value_at(at, "b32", Space::shared, address).bits;
       return value;
     };
   }
@@ -466,7 +484,7 @@ std::optional<Names::Read> Names::find_in_memory(const std::string& name) const 
       Value value{.type = type, .address = buffer.address, .space = Space::global};
       value.count = buffer.bytes * 8 / static_cast<std::uint64_t>(bits_of(type));
       value.columns = buffer.columns;
-      if (value.count != 0) value.bits = in_memory(at, type, Space::global, buffer.address).bits;
+      if (value.count != 0) value.bits = value_at(at, type, Space::global, buffer.address).bits;
       return value;
     };
   }
@@ -642,7 +660,7 @@ class Parser {
       return [of = unary()](const At& at) {
         const Value value = of(at);
         if (!value.address) throw std::invalid_argument("this value has no address");
-        return Value{.type = "u64", .bits = *value.address};
+        return Value{.type = "u64", .bits = value.generic_address()};
       };
     return postfix(primary());
   }
@@ -673,7 +691,7 @@ class Parser {
       const auto found = type('}');
       if (!found) fail("{TYPE}ADDRESS or {TYPE:SPACE}ADDRESS has a type as f32, and a space as shared");
       return [of = unary(), found](const At& at) {
-        return in_memory(at, found->first, found->second, static_cast<std::uint64_t>(integer(of(at))));
+        return value_at(at, found->first, found->second, static_cast<std::uint64_t>(integer(of(at))));
       };
     }
     if (take("(")) {
@@ -707,7 +725,7 @@ class Parser {
   static Value as(const Value& value, std::string_view type, const At& at) {
     Value cast = value;
     if (value.address) {
-      cast = in_memory(at, type, value.space, *value.address);
+      cast = value_at(at, type, value.space, *value.address);
       cast.count = value.count * static_cast<std::uint64_t>(bits_of(value.type)) / static_cast<std::uint64_t>(bits_of(type));
     }
     cast.type = type;
@@ -757,7 +775,7 @@ class Parser {
     if (column) i = i * static_cast<std::int64_t>(of.columns) + integer(*column);
     if (i < 0 || static_cast<std::uint64_t>(i) >= of.count)
       throw std::invalid_argument(fmt::format("index {} is outside: there are {} elements of .{}", i, of.count, of.type));
-    return in_memory(at, of.type, of.space, *of.address + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(bits_of(of.type)) / 8);
+    return value_at(at, of.type, of.space, *of.address + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(bits_of(of.type)) / 8);
   }
 
   Read number() {

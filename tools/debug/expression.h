@@ -32,6 +32,8 @@ struct Value {
 
   /// Of all that was named.
   std::uint64_t bytes() const;
+  /// Precondition: it has an address.
+  std::uint64_t generic_address() const;
 };
 
 /// The bits of a type; 0: there is none of that name. The view lasts until the process ends.
@@ -54,7 +56,7 @@ struct At {
   const machine::Block& block() const { return warp->block(); }
 };
 
-/// The same where it may be a structure or an array of the source, whose members are read.
+/// The same where it may be an array, or a structure of the source: what they have is read.
 std::string text(const Value& value, const At& at, char format = 0, int depth = 0);
 /// How the parts of a structure, an array or what a pointer names are written behind its own name: ".x", "[0]", "->x".
 std::vector<std::string> parts(const Value& value);
@@ -63,6 +65,8 @@ std::vector<std::string> parts(const Value& value);
 std::optional<std::span<const std::uint8_t>> bytes_at(const At& at, Space space, std::uint64_t address, std::uint64_t count);
 /// The PTX's line at which the lane is; 0: nowhere.
 int line_at(const At& at);
+/// What memory holds. Throws std::invalid_argument where there is none.
+Value value_at(const At& at, std::string_view type, Space space, std::uint64_t address);
 /// The space that a generic address names, and the address there.
 std::pair<Space, std::uint64_t> resolve_space(Space space, std::uint64_t address);
 
