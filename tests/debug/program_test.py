@@ -23,12 +23,12 @@ with tempfile.TemporaryDirectory() as folder:
     text = session(
         sys.argv[1], ["cuda", program],
         ["info launches", "break program.cu:11 if threadIdx.x == 40", "run", "print more", "print x[i]", "next", "print x[i]", "who-wrote x[40]",
-         "tbreak count", "reverse-continue", "reverse-continue", "info launches", "continue"],
+         "tbreak program.cu:6", "reverse-continue", "reverse-continue", "info launches", "continue"],
     )  # fmt: skip
     assert re.search(r"^ +1 count\n +2 add$", text, re.M) and re.search(r"^\* +1 count\n +2 add$", text, re.M), text
     assert "more = 7" in text and re.findall(r"^x\[i\] = (\d+)$", text, re.M) == ["400", "407"], text
     assert re.search(r"^written here, launch 2, block \(0,0,0\) warp 1 lane 8.*\nprogram.cu:11 in add", text, re.M), text
-    assert re.search(r"^breakpoint 2, launch 1, .*\nprogram.cu:4 in count", text, re.M), text
+    assert re.search(r"^breakpoint 2, launch 1, .*\nprogram.cu:6 in count", text, re.M), text
     assert re.search(r"^breakpoint 1, launch 2, .* lane 8", text[text.rindex("* ") :], re.M), text
     missing = subprocess.run([sys.argv[1], "debug", "cuda", program + "-not"], capture_output=True, text=True)
     assert missing.returncode != 0 and "program-not" in missing.stderr, missing

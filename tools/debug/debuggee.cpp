@@ -234,7 +234,7 @@ void Follower::look_at(Watch& watch) {
 std::optional<Json> Follower::watch_at() {
   for (Watch& watch : watches_) {
     if (!watch.contents) {
-      look_at(watch);
+      if (number_of(previous_.focus.block) == number_of(watch.focus.block)) look_at(watch);
       continue;
     }
     if (watch.place != nullptr) {

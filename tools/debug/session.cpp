@@ -290,7 +290,7 @@ void Session::set_breakpoint(const std::string& words, bool temporary) {
   const std::string where = trimmed(words.substr(0, at));
   if (where.empty()) throw std::invalid_argument("break needs a place: FILE:LINE, LINE, *PTX-LINE or a kernel's name");
   const Breakpoint& made = debugger_.add_break(where, at == std::string::npos ? "" : trimmed(words.substr(at + 4)), temporary);
-  const std::string place = made.statements.empty() ? "in a later launch"
+  const std::string place = made.statements.empty() ? "in another launch"
                                                     : fmt::format("at {}, {} place{}", debugger_.source().place(made.statements.front()),
                                                                   made.statements.size(), made.statements.size() == 1 ? "" : "s");
   say_(fmt::format("breakpoint {} {}", made.id,
