@@ -2,14 +2,25 @@
 
 import json
 import pathlib
+import socket
 import subprocess
 
 
 class Adapter:
-    """`warpmat debug --dap` on pipes. `talk` has all messages in their order, without their numbers."""
+    """`warpmat debug --dap` on pipes, or on a free port. `talk` has all messages in their order, without their numbers."""
 
-    def __init__(self, command, *options):
-        self.process = subprocess.Popen([command, "debug", "--dap", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, command, *options, port=False):
+        if port:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                number = free.getsockname()[1]
+            self.process = subprocess.Popen([command, "debug", "--port", str(number), *options], stderr=subprocess.PIPE, text=True)
+            assert str(number) in self.process.stderr.readline()  # it listens
+            with socket.create_connection(("127.0.0.1", number)) as connection:
+                self.to, self.answers = connection.makefile("wb"), connection.makefile("rb")
+        else:
+            self.process = subprocess.Popen([command, "debug", "--dap", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.to, self.answers = self.process.stdin, self.process.stdout
         self.sent = 0
         self.events = []
         self.talk = []
@@ -23,20 +34,20 @@ class Adapter:
 
     def write(self, message):
         body = json.dumps(message).encode()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self.process.stdin.flush()
+        self.to.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.to.flush()
 
     def read(self):
         length = None
         while True:
-            line = self.process.stdout.readline()
+            line = self.answers.readline()
             assert line, "the adapter has ended"
             if line == b"\r\n":
                 break
             name, value = line.split(b":")
             assert name == b"Content-Length"
             length = int(value)
-        message = json.loads(self.process.stdout.read(length))
+        message = json.loads(self.answers.read(length))
         self.talk.append((message["type"], message.get("command") or message.get("event"), message.get("body")))
         return message
 
@@ -62,9 +73,18 @@ class Adapter:
                     return self.events.pop(i)["body"]
             self.events.append(self.read())
 
+    def inside(self, holder):
+        """The variables within a scope or a variable, by name."""
+        answer = self.request("variables", variablesReference=holder["variablesReference"])
+        return {each["name"]: each for each in answer["variables"]}
+
+    def scopes(self, thread):
+        frame = self.request("stackTrace", threadId=thread)["stackFrames"][0]
+        return {each["name"]: each for each in self.request("scopes", frameId=frame["id"])["scopes"]}
+
     def end(self):
         self.request("disconnect")
-        self.process.stdin.close()
+        self.to.close()
         assert self.process.wait(20) == 0
 
 

@@ -7,6 +7,7 @@ A live session with steps in both directions, then the session of dap_session.js
 import json
 import pathlib
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 from client import Adapter  # noqa: E402
@@ -15,8 +16,8 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 RECORDED = FOLDER / "dap_session.json"
 
 
-def begin(command, **more):
-    adapter = Adapter(command, "--grid", "2", "--block", "64", "--buffer", "x=zeros:512", "--param", "x")
+def begin(command, port=False, **more):
+    adapter = Adapter(command, "--grid", "2", "--block", "64", "--buffer", "x=zeros:512", "--param", "x", port=port)
     abilities = adapter.request("initialize", adapterID="warpmat", linesStartAt1=True)
     assert abilities["supportsStepBack"] and abilities["supportsDataBreakpoints"] and abilities["supportsDisassembleRequest"]
     adapter.event("initialized")
@@ -61,14 +62,14 @@ def live(command):
     adapter.request("stepBack", threadId=thread, granularity="instruction")
     adapter.event("stopped")
 
-    scopes = {each["name"]: each["variablesReference"] for each in adapter.request("scopes", frameId=top(adapter, thread)[0]["id"])["scopes"]}
-    registers = {each["name"]: each["value"] for each in adapter.request("variables", variablesReference=scopes["Registers"])["variables"]}
+    scopes = adapter.scopes(thread)
+    registers = adapter.inside(scopes["Registers"])
     assert "%r29" in registers and "%p1" in registers, registers
-    special = {each["name"]: each["value"] for each in adapter.request("variables", variablesReference=scopes["Special registers"])["variables"]}
+    special = {name: each["value"] for name, each in adapter.inside(scopes["Special registers"]).items()}
     assert special["blockIdx.x"] == "1" and special["%laneid"] == "3", special
-    memory = {each["name"]: each for each in adapter.request("variables", variablesReference=scopes["Parameters and memory"])["variables"]}
+    memory = adapter.inside(scopes["Parameters and memory"])
     tile = next(each for name, each in memory.items() if name.endswith("tile"))
-    elements = adapter.request("variables", variablesReference=tile["variablesReference"])["variables"]
+    elements = list(adapter.inside(tile).values())
     assert len(elements) == 64 and "163" in elements[63]["value"], elements[63]
     data = adapter.request("readMemory", memoryReference=tile["memoryReference"], count=8)["data"]
     import base64
@@ -113,6 +114,43 @@ def live(command):
     adapter.end()
 
 
+ENDLESS = """.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry endless() {
+  .reg .b32 %r<2>;
+  .reg .pred %p1;
+again:
+  add.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra again;
+  ret;
+}
+"""
+
+
+def pauses(command):
+    """On a port; the kernel runs until the client asks it to stop, and goes on from there."""
+    with tempfile.TemporaryDirectory() as folder:
+        kernel = pathlib.Path(folder, "endless.ptx")
+        kernel.write_text(ENDLESS)
+        adapter = Adapter(command, "--grid", "1", "--block", "1", port=True)
+        adapter.request("initialize", adapterID="warpmat")
+        adapter.request("launch", program=str(kernel), stopOnEntry=True)
+        adapter.request("configurationDone")
+        assert adapter.event("stopped")["reason"] == "entry"
+        counted = [0]
+        for _ in range(2):
+            adapter.request("continue", threadId=1)
+            adapter.request("pause", threadId=1)
+            stop = adapter.event("stopped")
+            assert stop["reason"] == "pause", stop
+            counted.append(value(adapter, top(adapter, stop["threadId"])[0], "%r1"))
+        assert counted == sorted(set(counted)), counted
+        adapter.send("continue", threadId=1)
+        adapter.end()  # while it runs
+
+
 def replay(command, record):
     """Sends the recorded requests, and compares what comes, but for paths."""
     talk = json.loads(RECORDED.read_text()) if not record else [
@@ -142,4 +180,5 @@ def replay(command, record):
 
 
 live(sys.argv[1])
+pauses(sys.argv[1])
 replay(sys.argv[1], "--record" in sys.argv)

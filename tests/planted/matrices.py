@@ -53,7 +53,7 @@ def read_npy(path):
     length = struct.unpack("<H", data[8:10])[0]
     header = ast.literal_eval(data[10 : 10 + length].decode())
     rows, columns = header["shape"]
-    values = struct.unpack("<%d%s" % (rows * columns, {"<f4": "f", "<i4": "i"}[header["descr"]]), data[10 + length :])
+    values = struct.unpack("<%d%s" % (rows * columns, {"<f2": "e", "<f4": "f", "<i4": "i"}[header["descr"]]), data[10 + length :])
     return [list(values[r * columns : (r + 1) * columns]) for r in range(rows)]
 
 

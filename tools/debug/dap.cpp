@@ -99,7 +99,7 @@ class Adapter {
   using Handler = Json (Adapter::*)(const Json& arguments);
   /// What a variablesReference means.
   struct Handle {
-    std::string kind;  ///< "registers", "special", "variables", "fragments", "elements", "matrix", "row"
+    std::string kind;  ///< "locals", "registers", "special", "variables", "fragments", "parts", "matrix", "row"
     Focus focus{};
     std::string name{};
     Json content{};
@@ -114,7 +114,7 @@ class Adapter {
         {"setExceptionBreakpoints", &Adapter::nothing},
         {"setDataBreakpoints", &Adapter::set_data_breakpoints},
         {"dataBreakpointInfo", &Adapter::data_breakpoint_info},
-        {"configurationDone", &Adapter::configuration_done},
+        {"configurationDone", &Adapter::run},
         {"threads", &Adapter::threads},
         {"stackTrace", &Adapter::stack_trace},
         {"scopes", &Adapter::scopes},
@@ -130,7 +130,7 @@ class Adapter {
         {"stepBack", &Adapter::step_back},
         {"reverseContinue", &Adapter::reverse_continue},
         {"pause", &Adapter::nothing},
-        {"restart", &Adapter::restart},
+        {"restart", &Adapter::run},
         {"disconnect", &Adapter::disconnect},
         {"terminate", &Adapter::disconnect},
     };
@@ -180,7 +180,7 @@ class Adapter {
     debugger_.emplace(make_(arguments));
     debugger_->set_input({in_, [this] { look_for_pause(); }});
     stops_at_entry_ = arguments.value("stopOnEntry", false);
-    for (const auto& [file, given] : given_breakpoints_) place_breakpoints(file, given);
+    for (const auto& [file, given] : given_breakpoints_) static_cast<void>(place_breakpoints(file, given));
     return Json::object();
   }
 
@@ -207,7 +207,7 @@ class Adapter {
     const Json given = arguments.value("breakpoints", Json::array());
     given_breakpoints_[file] = given;
     Json all = Json::array();
-    if (debugger_) return {{"breakpoints", place_breakpoints(file, given)}};
+    if (debugger_) return place_breakpoints(file, given);
     for (const Json& each : given) all.push_back({{"verified", false}, {"line", each.at("line")}});
     return {{"breakpoints", all}};
   }
@@ -220,41 +220,45 @@ class Adapter {
     return std::filesystem::path(path).filename().string();
   }
 
-  Json place_breakpoints(const std::string& file, const Json& given) {
-    for (const int id : placed_[file]) remove(id);
-    placed_[file].clear();
+  using Add = std::function<const Breakpoint&(const Json& given)>;
+
+  /// Replaces those of a file or a kind.
+  Json replace_breakpoints(const std::string& key, const Json& given, const Add& add) {
+    for (const int id : placed_[key]) std::erase_if(debugger().breakpoints(), [&](const Breakpoint& each) { return each.id == id; });
+    placed_[key].clear();
     Json all = Json::array();
     for (const Json& each : given) {
+      Json told{{"verified", false}};
+      if (each.contains("line")) told["line"] = each.at("line");
       try {
-        const Breakpoint& made =
-            debugger_->add_break(fmt::format("{}:{}", known_name(file), each.at("line").get<int>()), each.value("condition", ""), false);
-        placed_[file].push_back(made.id);
-        all.push_back({{"id", made.id}, {"verified", !made.statements.empty()}, {"line", made.line}});
+        const Breakpoint& made = add(each);
+        placed_[key].push_back(made.id);
+        told["id"] = made.id;
+        told["verified"] = made.kind == Breakpoint::Kind::watch || !made.statements.empty();
+        if (made.line != 0) told["line"] = made.line;
       } catch (const std::invalid_argument& error) {
-        all.push_back({{"verified", false}, {"line", each.at("line")}, {"message", error.what()}});
+        told["message"] = error.what();
       }
+      all.push_back(std::move(told));
     }
-    return all;
+    return {{"breakpoints", all}};
   }
 
-  void remove(int id) {
-    std::erase_if(debugger_->breakpoints(), [&](const Breakpoint& each) { return each.id == id; });
+  Json place_breakpoints(const std::string& file, const Json& given) {
+    return replace_breakpoints(file, given, [&](const Json& each) -> const Breakpoint& {
+      return debugger_->add_break(fmt::format("{}:{}", known_name(file), each.at("line").get<int>()), each.value("condition", ""), false);
+    });
   }
 
   Json set_function_breakpoints(const Json& arguments) {
-    for (const int id : placed_["functions"]) remove(id);
-    placed_["functions"].clear();
-    Json all = Json::array();
-    for (const Json& each : arguments.at("breakpoints")) {
-      try {
-        const Breakpoint& made = debugger().add_break(each.at("name"), each.value("condition", ""), false);
-        placed_["functions"].push_back(made.id);
-        all.push_back({{"id", made.id}, {"verified", !made.statements.empty()}});
-      } catch (const std::invalid_argument& error) {
-        all.push_back({{"verified", false}, {"message", error.what()}});
-      }
-    }
-    return {{"breakpoints", all}};
+    return replace_breakpoints("functions", arguments.at("breakpoints"), [&](const Json& each) -> const Breakpoint& {
+      return debugger_->add_break(each.at("name"), each.value("condition", ""), false);
+    });
+  }
+
+  Json set_data_breakpoints(const Json& arguments) {
+    return replace_breakpoints("data", arguments.at("breakpoints"),
+                               [&](const Json& each) -> const Breakpoint& { return debugger_->add_watch(each.at("dataId")); });
   }
 
   Json data_breakpoint_info(const Json& arguments) {
@@ -262,18 +266,6 @@ class Adapter {
     const Json value = debugger().ask({{"do", "print"}, {"text", name}});
     return {
         {"dataId", name}, {"description", fmt::format("{} = {}", name, value.at("text").get<std::string>())}, {"accessTypes", {"write"}}};
-  }
-
-  Json set_data_breakpoints(const Json& arguments) {
-    for (const int id : placed_["data"]) remove(id);
-    placed_["data"].clear();
-    Json all = Json::array();
-    for (const Json& each : arguments.at("breakpoints")) {
-      const Breakpoint& made = debugger().add_watch(each.at("dataId"));
-      placed_["data"].push_back(made.id);
-      all.push_back({{"id", made.id}, {"verified", true}});
-    }
-    return {{"breakpoints", all}};
   }
 
   // ---- Going and stopping
@@ -315,10 +307,7 @@ class Adapter {
     return Json::object();
   }
 
-  Json configuration_done(const Json&) {
-    return go([this] { return debugger_->run(stops_at_entry_); });
-  }
-  Json restart(const Json&) {
+  Json run(const Json&) {
     return go([this] { return debugger_->run(stops_at_entry_); });
   }
   Json resume(const Json&) {
@@ -412,10 +401,9 @@ class Adapter {
     const Focus focus = focus_of(arguments.at("frameId").get<int>() / 256);
     Json all = Json::array();
     const auto add = [&](const char* name, const char* kind, bool slow) {
-      all.push_back({{"name", fmt::format("{}{}", name, std::string(kind) == "special" ? "" : "")},
-                     {"variablesReference", handle_of({.kind = kind, .focus = focus})},
-                     {"expensive", slow}});
+      all.push_back({{"name", name}, {"variablesReference", handle_of({.kind = kind, .focus = focus})}, {"expensive", slow}});
     };
+    if (debugger().names().source().has_tables()) add("Locals", "locals", false);
     add("Registers", "registers", false);
     add("Special registers", "special", false);
     add("Parameters and memory", "variables", false);
@@ -433,13 +421,11 @@ class Adapter {
     const auto number = arguments.at("variablesReference").get<std::size_t>();
     if (number < 1 || number > handles_.size()) throw std::invalid_argument("the variable is of an earlier stop");
     const Handle handle = handles_[number - 1];
-    static const std::map<std::string, Json (Adapter::*)(const Handle&), std::less<>> kinds{{"registers", &Adapter::registers},
-                                                                                            {"special", &Adapter::special},
-                                                                                            {"variables", &Adapter::memory},
-                                                                                            {"fragments", &Adapter::fragments},
-                                                                                            {"elements", &Adapter::elements},
-                                                                                            {"matrix", &Adapter::matrix},
-                                                                                            {"row", &Adapter::row}};
+    static const std::map<std::string, Json (Adapter::*)(const Handle&), std::less<>> kinds{
+        {"locals", &Adapter::memory},       {"registers", &Adapter::registers},
+        {"special", &Adapter::special},     {"variables", &Adapter::memory},
+        {"fragments", &Adapter::fragments}, {"parts", &Adapter::parts},
+        {"matrix", &Adapter::matrix},       {"row", &Adapter::row}};
     return {{"variables", (this->*kinds.at(handle.kind))(handle)}};
   }
 
@@ -460,27 +446,32 @@ class Adapter {
     return all;
   }
 
+  /// What an answer of the question "print" says, with the parts of a structure, an array or what a pointer names.
+  Json printed(const Focus& focus, const std::string& name, const std::string& whole, const Json& answer) {
+    const Json& parts = answer.at("parts");
+    const int inside = parts.empty() ? 0 : handle_of({.kind = "parts", .focus = focus, .name = whole, .content = parts});
+    Json each = variable(name, answer.at("text"), answer.at("type"), inside);
+    each["evaluateName"] = whole;
+    return each;
+  }
+
   Json memory(const Handle& handle) {
     Json all = Json::array();
-    const Json answer = debugger().ask({{"do", "variables"}, {"focus", handle.focus}});
+    const Json answer = debugger().ask({{"do", "variables"}, {"focus", handle.focus}, {"locals", handle.kind == "locals"}});
     for (const Json& each : answer.at("variables")) {
       const std::string name = each.at("name");
-      const int inside =
-          each.at("count") > 1 ? handle_of({.kind = "elements", .focus = handle.focus, .name = name, .content = each.at("count")}) : 0;
-      all.push_back(variable(name, each.at("value"), each.at("type"), inside));
-      if (each.contains("address"))
-        all.back()["memoryReference"] =
-            fmt::format("{}{:#x}", each.at("shared") == true ? "shared:" : "", each.at("address").get<std::uint64_t>());
+      all.push_back(printed(handle.focus, name, name, each));
+      if (each.contains("address")) all.back()["memoryReference"] = fmt::format("{:#x}", each.at("address").get<std::uint64_t>());
     }
     return all;
   }
 
-  Json elements(const Handle& handle) {
-    constexpr std::uint64_t most = 256;
+  Json parts(const Handle& handle) {
     Json all = Json::array();
-    for (std::uint64_t i = 0; i < std::min(handle.content.get<std::uint64_t>(), most); ++i) {
-      const std::string name = fmt::format("{}[{}]", handle.name, i);
-      all.push_back(variable(name, debugger().ask({{"do", "print"}, {"text", name}, {"focus", handle.focus}}).at("text")));
+    for (const std::string part : handle.content) {
+      const std::string whole = handle.name + part;
+      all.push_back(printed(handle.focus, part.starts_with('[') ? whole : part.substr(part.find_first_not_of(".->")), whole,
+                            debugger().ask({{"do", "print"}, {"text", whole}, {"focus", handle.focus}})));
     }
     return all;
   }
@@ -522,10 +513,8 @@ class Adapter {
     if (arguments.contains("frameId")) debugger().set_focus(focus_of(arguments.at("frameId").get<int>() / 256));
     const auto value = [&] {
       const Json answer = debugger().ask({{"do", "print"}, {"text", text}});
-      const int inside = answer.at("count") > 1
-                             ? handle_of({.kind = "elements", .focus = debugger_->focus(), .name = text, .content = answer.at("count")})
-                             : 0;
-      return Json{{"result", answer.at("text")}, {"type", answer.at("type")}, {"variablesReference", inside}};
+      const Json shown = printed(debugger_->focus(), text, text, answer);
+      return Json{{"result", shown.at("value")}, {"type", shown.at("type")}, {"variablesReference", shown.at("variablesReference")}};
     };
     if (context != "repl") return value();
     try {
@@ -567,15 +556,12 @@ class Adapter {
   }
 
   Json read_memory(const Json& arguments) {
-    std::string reference = arguments.at("memoryReference");
-    const bool shared = reference.starts_with("shared:");
-    if (shared) reference.erase(0, 7);
+    const std::string reference = arguments.at("memoryReference");
     std::uint64_t address = 0;
-    std::from_chars(reference.data() + (reference.starts_with("0x") ? 2 : 0), reference.data() + reference.size(), address,
-                    reference.starts_with("0x") ? 16 : 10);
+    const int base = reference.starts_with("0x") ? 16 : 10;
+    std::from_chars(reference.data() + (base == 16 ? 2 : 0), reference.data() + reference.size(), address, base);
     address += static_cast<std::uint64_t>(arguments.value("offset", std::int64_t{0}));
-    const std::string digits =
-        debugger().ask({{"do", "bytes"}, {"address", address}, {"bytes", arguments.at("count")}, {"shared", shared}}).at("text");
+    const std::string digits = debugger().ask({{"do", "bytes"}, {"address", address}, {"bytes", arguments.at("count")}}).at("text");
     constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string data;
     for (std::size_t i = 0; i < digits.size(); i += 6) {

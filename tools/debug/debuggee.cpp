@@ -216,15 +216,16 @@ std::optional<Json> Follower::break_at(const machine::Event& event) {
 /// Finds where what is watched lies now, and its value.
 void Follower::look_at(Watch& watch) {
   watch.place = nullptr;
-  watch.bits.reset();
+  watch.contents.reset();
   try {
-    const Value value = (*watch.expression)(at(watch.focus));
-    watch.bits = value.bits;
-    watch.old = text(value);
-    watch.in_memory = value.address.has_value();
-    if (!value.address) return;
-    watch.bytes = static_cast<std::size_t>(bits_of(value.type) + 7) / 8;
-    if (const auto found = bytes_at(at(watch.focus), value.space, *value.address, watch.bytes)) watch.place = found->data();
+    const At here = at(watch.focus);
+    const Value value = (*watch.expression)(here);
+    watch.old = text(value, here);
+    watch.contents = std::string(reinterpret_cast<const char*>(&value.bits), sizeof value.bits);
+    const auto found = value.address ? bytes_at(here, value.space, *value.address, value.bytes()) : std::nullopt;
+    if (!found) return;
+    watch.contents = std::string(found->begin(), found->end());
+    if (value.space != Space::local) watch.place = found->data();
   } catch (const std::invalid_argument&) {  // it does not exist yet, or no longer
   }
 }
@@ -232,21 +233,18 @@ void Follower::look_at(Watch& watch) {
 /// What has changed since the last statement, by that.
 std::optional<Json> Follower::watch_at() {
   for (Watch& watch : watches_) {
-    if (!watch.bits) {
-      look_at(watch);
+    if (!watch.contents) {
+      if (number_of(previous_.focus.block) == number_of(watch.focus.block)) look_at(watch);
       continue;
     }
     if (watch.place != nullptr) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, watch.place, watch.bytes);
-      if (bits == *watch.bits) continue;
+      if (std::memcmp(watch.place, watch.contents->data(), watch.contents->size()) == 0) continue;
     } else if (number_of(previous_.focus.block) != number_of(watch.focus.block)) {
       continue;
     }
-    const std::uint64_t before = *watch.bits;
-    const std::string old = watch.old;
+    const std::string before = *watch.contents, old = watch.old;
     look_at(watch);
-    if (!watch.bits || *watch.bits == before) continue;
+    if (!watch.contents || *watch.contents == before) continue;
     Json change{{"reason", "watch"}, {"id", watch.id}, {"old", old}, {"new", watch.old}, {"writer", place_of(previous_)}};
     if (scans_) change.update(place_of(previous_));  // going back one is before the change
     return change;
@@ -302,16 +300,19 @@ void Follower::note_register(const machine::Event& event) {
 }
 
 bool Follower::is_watched(Space space, std::uint64_t address, std::uint64_t bytes) const {
-  if (!writers_ || writers_->reg != nullptr || (space == Space::shared) != writers_->shared) return false;
+  if (!writers_ || writers_->reg != nullptr || space != writers_->space) return false;
   return address < writers_->address + writers_->bytes && writers_->address < address + bytes;
 }
 
 void Follower::access(const machine::AccessEvent& event) {
-  if (!writers_ || !event.writes || (event.space != Space::shared && event.space != Space::global)) return;
-  if (writers_->shared && number_of(event.event.block()) != number_of(writers_->focus.block)) return;
+  if (!writers_ || !event.writes || event.space != writers_->space) return;
+  const bool is_local = event.space == Space::local;
+  if (event.space != Space::global && number_of(event.event.block()) != number_of(writers_->focus.block)) return;
+  if (is_local && event.event.warp() != writers_->focus.warp) return;
   const std::uint32_t base = event.space == Space::shared ? warp_of(event.event).program().shared_base : 0;
   for (LaneMask lanes = event.event.lanes(); lanes != 0; lanes &= lanes - 1) {
     const int lane = first_lane(lanes);
+    if (is_local && lane != writers_->focus.lane) continue;
     const std::uint64_t address = event.addresses[static_cast<std::size_t>(lane)];
     if (is_watched(event.space, address - base, event.bytes) || (base != 0 && is_watched(event.space, address, event.bytes)))
       return note_writer(event.event, lane);
@@ -364,7 +365,7 @@ void Follower::begin_move(const Json& move) {
   }
   watches_.clear();
   for (const Json& each : move.value("watches", Json::array())) {
-    Watch& watch = watches_.emplace_back(Watch{.id = each.at("id"), .focus = each.at("focus"), .expression = {}, .bits = {}});
+    Watch& watch = watches_.emplace_back(Watch{.id = each.at("id"), .focus = each.at("focus"), .expression = {}, .contents = {}});
     watch.expression.emplace(each.at("text").get<std::string>(), launch_.names);
     look_at(watch);
   }
@@ -388,7 +389,7 @@ void Follower::begin_move(const Json& move) {
     const Json& given = move.at("writers");
     Writers& writers = writers_.emplace();
     writers.focus = given.at("focus");
-    writers.shared = given.at("shared");
+    writers.space = static_cast<Space>(given.at("space").get<int>());
     writers.address = given.at("address");
     writers.bytes = given.at("bytes");
     if (given.contains("copy")) writers.copy = given.at("copy").get<std::uint64_t>();

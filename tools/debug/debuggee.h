@@ -91,9 +91,7 @@ class Follower : public machine::Observer {
     Focus focus;
     std::optional<Expression> expression;
     const std::uint8_t* place = nullptr;  ///< of memory that does not move; null: it is evaluated
-    std::size_t bytes = 0;
-    bool in_memory = false;
-    std::optional<std::uint64_t> bits;
+    std::optional<std::string> contents;  ///< bytes
     std::string old{};
   };
   struct Step {
@@ -107,12 +105,12 @@ class Follower : public machine::Observer {
     bool gone = false;
     std::optional<Json> first{};
   };
-  /// A lane's register or bytes of memory, whose last writer is looked for.
+  /// A lane's register or bytes of memory, local memory too, whose last writer is looked for.
   struct Writers {
     Focus focus;
     const code::PlacedRegister* reg = nullptr;
-    bool shared = false;
-    std::uint64_t address = 0, bytes = 0;  ///< shared: an offset
+    Space space = Space::global;
+    std::uint64_t address = 0, bytes = 0;  ///< of shared memory an offset
     std::optional<std::uint64_t> copy{};   ///< the number of a bulk copy that wrote them
   };
 

@@ -106,6 +106,13 @@ void Debugger::set_focus(const Focus& focus) {
 
 // ---- Breakpoints
 
+/// Whether the line lies before all lines of this kernel, of a program that has others.
+bool Debugger::is_before_kernel(const Breakpoint& each) const {
+  int first = 1;
+  static_cast<void>(loaded_->source.find(each.file, first));
+  return program_.names.size() > 1 && each.kind == Breakpoint::Kind::line && each.line < first;
+}
+
 void Debugger::resolve(Breakpoint& each) {
   each.statements.clear();
   int line = each.line;
@@ -121,7 +128,7 @@ void Debugger::resolve(Breakpoint& each) {
     case Breakpoint::Kind::opcode: each.statements = loaded_->source.with_opcode(each.file); break;
     case Breakpoint::Kind::watch: break;
   }
-  if (each.id != 0 && line != each.line) each.statements.clear();  // the line belongs to another kernel
+  if (line != each.line && (each.id != 0 || is_before_kernel(each))) each.statements.clear();  // the line belongs to another kernel
   if (!each.statements.empty() && each.line != 0) each.line = line;
 }
 

@@ -92,6 +92,7 @@ class Debugger {
   };
   void load(std::size_t number);
   void begin(std::size_t number);
+  bool is_before_kernel(const Breakpoint& each) const;
   void resolve(Breakpoint& each);
   Json move_with_breaks();
   Json step_spec(Step kind);

@@ -17,31 +17,12 @@
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/tables/types.h>
 
 #include "tools/report/nearest.h"
 
 namespace warpmat::debug {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, int>, 19> plain_types{{{"pred", 1},
-                                                                        {"b8", 8},
-                                                                        {"b16", 16},
-                                                                        {"b32", 32},
-                                                                        {"b64", 64},
-                                                                        {"b128", 128},
-                                                                        {"u8", 8},
-                                                                        {"u16", 16},
-                                                                        {"u32", 32},
-                                                                        {"u64", 64},
-                                                                        {"s8", 8},
-                                                                        {"s16", 16},
-                                                                        {"s32", 32},
-                                                                        {"s64", 64},
-                                                                        {"f16x2", 32},
-                                                                        {"bf16x2", 32},
-                                                                        {"e4m3x2", 16},
-                                                                        {"e5m2x2", 16},
-                                                                        {"str", 8}}};
 
 const FormatRow* float_format(std::string_view type) {
   const FormatRow* const row = find_format(type);
@@ -57,15 +38,13 @@ std::uint64_t load(const std::uint8_t* from, int bits) {
 }  // namespace
 
 std::string_view type_named(std::string_view type) {
-  for (const auto& [name, bits] : plain_types)
-    if (name == type) return name;
+  if (const DataType* const found = find_ptx_type(type)) return found->name;
   const FormatRow* const row = find_format(type);
   return row == nullptr ? std::string_view{} : row->name;
 }
 
 int bits_of(std::string_view type) {
-  for (const auto& [name, bits] : plain_types)
-    if (name == type) return bits;
+  if (const DataType* const found = find_ptx_type(type)) return found->bits;
   const FormatRow* const row = find_format(type);
   return row == nullptr ? 0 : row->bits;
 }
@@ -93,9 +72,12 @@ bool truth(const Value& value) {
 
 namespace {
 
-std::string pair_text(std::uint64_t bits, Format format) {
-  const int width = row(format).bits;
-  return fmt::format("{{{}, {}}}", to_double(format, bits & ((std::uint64_t{1} << width) - 1)), to_double(format, bits >> width));
+/// The elements of a packed type, the lowest first.
+std::string packed_text(std::uint64_t bits, const DataType& type) {
+  const int width = type.bits / type.elements;
+  std::vector<double> all;
+  for (int i = 0; i < type.elements; ++i) all.push_back(to_double(*type.format, bits >> i * width & ((std::uint64_t{1} << width) - 1)));
+  return fmt::format("{{{}}}", fmt::join(all, ", "));
 }
 
 std::string real_text(std::string_view type, std::uint64_t bits) {
@@ -118,15 +100,13 @@ std::string text(const Value& value, char format) {
                                               : bits == 16 ? "f16"
                                                            : "f32",
                                               value.bits);
-    case 'h': return pair_text(value.bits & 0xffffffff, Format::f16);
-    case 'b': return pair_text(value.bits & 0xffffffff, Format::bf16);
+    case 'h': return packed_text(value.bits, *find_ptx_type("f16x2"));
+    case 'b': return packed_text(value.bits, *find_ptx_type("bf16x2"));
     default: break;
   }
   if (value.type == "pred") return value.bits != 0 ? "true" : "false";
-  if (value.type == "f16x2") return pair_text(value.bits, Format::f16);
-  if (value.type == "bf16x2") return pair_text(value.bits, Format::bf16);
-  if (value.type == "e4m3x2") return pair_text(value.bits, Format::e4m3);
-  if (value.type == "e5m2x2") return pair_text(value.bits, Format::e5m2);
+  if (const DataType* const type = find_ptx_type(value.type); type != nullptr && type->elements > 1 && type->format)
+    return packed_text(value.bits, *type);
   if (is_float(value.type)) return real_text(value.type, value.bits);
   if (value.type.front() != 'b') return value.type.front() == 'u' ? fmt::format("{}", value.bits) : fmt::format("{}", integer(value));
   if (value.type == "b32") {  // compilers give numbers of all kinds such registers
@@ -138,11 +118,26 @@ std::string text(const Value& value, char format) {
   return fmt::format("{:#x} = {}", value.bits, integer(value));
 }
 
+std::uint64_t Value::bytes() const {
+  return source != nullptr ? source->bytes : (static_cast<std::uint64_t>(bits_of(type)) * count + 7) / 8;
+}
+
+std::uint64_t Value::generic_address() const {
+  const bool has_window = space == Space::shared || space == Space::local || space == Space::param;
+  return *address + (has_window ? code::window_start(space) : 0);
+}
+
 const machine::Split* At::split() const {
   const auto& all = warp->splits();
   for (const machine::Split& each : all)
     if ((each.lanes >> lane & 1) != 0) return &each;
   return all.empty() ? nullptr : &all.front();
+}
+
+int line_at(const At& at) {
+  const machine::Split* const split = at.warp == nullptr ? nullptr : at.split();
+  if (split == nullptr) return 0;
+  return at.warp->program().line(at.warp->program().operations[static_cast<std::size_t>(split->pc)]);
 }
 
 std::pair<Space, std::uint64_t> resolve_space(Space space, std::uint64_t address) {
@@ -172,9 +167,7 @@ std::optional<std::span<const std::uint8_t>> bytes_at(const At& at, Space given,
   return found ? std::optional<std::span<const std::uint8_t>>(*found) : std::nullopt;
 }
 
-namespace {
-
-Value in_memory(const At& at, std::string_view type, Space space, std::uint64_t address) {
+Value value_at(const At& at, std::string_view type, Space space, std::uint64_t address) {
   const int bits = bits_of(type);
   const auto found = bytes_at(at, space, address, static_cast<std::uint64_t>(bits + 7) / 8);
   if (!found) {
@@ -184,6 +177,13 @@ Value in_memory(const At& at, std::string_view type, Space space, std::uint64_t 
     throw std::invalid_argument(fmt::format("cannot read {:#x}: {}", address, at.memory->describe(address)));
   }
   return {.type = type, .bits = load(found->data(), bits), .address = address, .space = space};
+}
+
+namespace {
+
+/// The lowest bytes of a register.
+std::uint64_t load_low(std::uint64_t bits, std::uint64_t bytes) {
+  return bytes >= 8 ? bits : bits & ((std::uint64_t{1} << 8 * bytes) - 1);
 }
 
 const At& with_warp(const At& at, const std::string& name) {
@@ -204,8 +204,129 @@ std::uint32_t thread_component(const At& at, char axis) {
 
 }  // namespace
 
+// ---- Values of the source's types
+
+namespace {
+
+Value of_source(const At& at, const SourceType& type, Space space, std::uint64_t address) {
+  if (type.kind == SourceType::Kind::reference && type.of != nullptr)
+    return of_source(at, *type.of, Space::generic, value_at(at, "u64", space, address).bits);
+  if (type.is_aggregate()) return {.type = type.ptx, .address = address, .space = space, .source = &type};
+  Value value = value_at(at, type.ptx, space, address);
+  value.source = &type;
+  return value;
+}
+
+/// A part of a value: of one in a register bits of it.
+Value part(const At& at, const Value& of, const SourceType& type, std::uint64_t offset) {
+  if (of.address) return of_source(at, type, of.space, *of.address + offset);
+  return {.type = type.ptx, .bits = offset < 8 ? load_low(of.bits >> 8 * offset, type.bytes) : 0, .source = &type};
+}
+
+Value pointed(const At& at, const Value& pointer, std::int64_t index) {
+  if (pointer.source == nullptr || pointer.source->kind != SourceType::Kind::pointer || pointer.source->of == nullptr)
+    throw std::invalid_argument("this is no pointer of the source: {TYPE}ADDRESS reads what an address names");
+  const SourceType& type = *pointer.source->of;
+  return of_source(at, type, Space::generic, pointer.bits + static_cast<std::uint64_t>(index) * type.bytes);
+}
+
+/// A member, of base classes and anonymous structures, too.
+std::optional<Value> find_member(const At& at, const Value& of, std::string_view name) {
+  for (const SourceType::Member& each : of.source->members) {
+    Value value = each.name == name || each.name.empty() ? part(at, of, *each.type, each.offset) : Value{};
+    if (each.name == name && each.bits != 0) {
+      const bool is_signed = value.type.front() == 's';
+      value = {.type = is_signed ? "s64" : "u64", .bits = value.bits << (64 - each.shift - each.bits)};
+      value.bits = is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value.bits) >> (64 - each.bits))
+                             : value.bits >> (64 - each.bits);
+    }
+    if (each.name == name) return value;
+    if (each.name.empty() && value.source != nullptr)
+      if (auto found = find_member(at, value, name)) return found;
+  }
+  return std::nullopt;
+}
+
+Value member(const At& at, Value of, const std::string& name) {
+  if (of.source != nullptr && of.source->kind == SourceType::Kind::pointer) of = pointed(at, of, 0);
+  if (of.source == nullptr || of.source->members.empty())
+    throw std::invalid_argument(fmt::format("what has a member '{}' is no structure", name));
+  if (auto found = find_member(at, of, name)) return *found;
+  std::vector<std::string_view> known;
+  for (const SourceType::Member& each : of.source->members) known.push_back(each.name);
+  throw std::invalid_argument(fmt::format("{} has no member '{}'; it has {}", of.source->name, name, fmt::join(known, ", ")));
+}
+
+constexpr std::uint64_t most_elements = 8;  ///< that are printed of an array
+constexpr int most_depth = 8;               ///< of structures within each other: damaged tables may have more
+
+std::string braced(const std::vector<std::string>& all, std::uint64_t count) {
+  return fmt::format("{{{}{}}}", fmt::join(all, ", "), count > most_elements ? ", ..." : "");
+}
+
+std::string array_text(const Value& value, const At& at, char format) {
+  std::vector<std::string> all;
+  const auto bits = static_cast<std::uint64_t>(bits_of(value.type));
+  for (std::uint64_t i = 0; i < std::min(value.count, most_elements); ++i)
+    all.push_back(text(value_at(at, value.type, value.space, *value.address + i * bits / 8), format));
+  return braced(all, value.count);
+}
+
+std::string aggregate_text(const Value& value, const At& at, char format, int depth) {
+  const SourceType& type = *value.source;
+  std::vector<std::string> all;
+  const auto add = [&](const std::string& name, const Value& each) {
+    all.push_back((name.empty() ? "" : name + " = ") + text(each, at, format, depth + 1));
+  };
+  if (type.kind == SourceType::Kind::array)
+    for (std::uint64_t i = 0; i < std::min(type.count, most_elements); ++i) add("", part(at, value, *type.of, i * type.of->bytes));
+  for (const SourceType::Member& each : type.members)
+    add(each.name, each.bits != 0 ? *find_member(at, value, each.name) : part(at, value, *each.type, each.offset));
+  return braced(all, type.count);
+}
+
+}  // namespace
+
+std::string text(const Value& value, const At& at, char format, int depth) {
+  using Kind = SourceType::Kind;
+  if (value.source == nullptr && value.address && value.count > 1) return array_text(value, at, format);
+  if (value.source == nullptr || (format != 0 && !value.source->is_aggregate())) return text(value, format);
+  switch (value.source->kind) {
+    case Kind::unknown: return fmt::format("({}, whose form the DWARF does not say)", value.source->name);
+    case Kind::structure:
+    case Kind::array: return depth < most_depth ? aggregate_text(value, at, format, depth) : "{...}";
+    case Kind::boolean: return value.bits != 0 ? "true" : "false";
+    case Kind::pointer: return fmt::format("({}) {:#x}", value.source->name, value.bits);
+    case Kind::character:
+      if (value.bits < 128 && std::isprint(static_cast<int>(value.bits)) != 0)
+        return fmt::format("{} '{}'", text(value, '\0'), static_cast<char>(value.bits));
+      return text(value, '\0');
+    case Kind::enumeration: {
+      const auto name = value.source->names.find(static_cast<std::uint64_t>(integer(value)));
+      return name == value.source->names.end() ? text(value, '\0') : fmt::format("{} ({})", name->second, name->first);
+    }
+    case Kind::number:
+    case Kind::reference: break;
+  }
+  return text(value, '\0');
+}
+
+std::vector<std::string> parts(const Value& value) {
+  constexpr std::uint64_t most = 256;
+  std::vector<std::string> all;
+  const bool is_pointer = value.source != nullptr && value.source->kind == SourceType::Kind::pointer;
+  const SourceType* const type = is_pointer ? value.source->of : value.source;
+  if (type != nullptr && type->kind == SourceType::Kind::structure)
+    for (const SourceType::Member& each : type->members)
+      if (!each.name.empty()) all.push_back((is_pointer ? "->" : ".") + each.name);
+  if (is_pointer && all.empty() && type != nullptr) all.push_back("[0]");
+  const std::uint64_t count = type == nullptr ? value.count : type->count;
+  for (std::uint64_t i = 0; count > 1 && !is_pointer && i < std::min(count, most); ++i) all.push_back(fmt::format("[{}]", i));
+  return all;
+}
+
 Names::Names(const code::Program& program, std::map<std::string, NamedBuffer> buffers, std::map<std::string, NamedBuffer> variables)
-    : program_(program), buffers_(std::move(buffers)), variables_(std::move(variables)) {
+    : program_(program), buffers_(std::move(buffers)), variables_(std::move(variables)), source_(*program.module->text) {
   for (const code::PlacedRegister& each : program.registers) registers_[each.name].push_back(&each);
 }
 
@@ -247,6 +368,50 @@ std::optional<Names::Read> Names::find_register(const std::string& name) const {
                                             program_.functions[static_cast<std::size_t>(all.front()->function)].name,
                                             program_.functions[static_cast<std::size_t>(split->function)].name));
   };
+}
+
+bool Names::names_source(std::string_view name) const {
+  return std::ranges::find(source_.all(), name, &SourceVariable::name) != source_.all().end();
+}
+
+Value Names::in_register(const SourceVariable& variable, const std::string& name, const At& at) const {
+  const auto found = registers_.find(name);
+  if (found != registers_.end())
+    for (const code::PlacedRegister* each : found->second) {
+      if (each->function != at.split()->function || !each->written) continue;
+      const std::uint64_t bits = read(*each, at).bits;
+      const SourceType& type = *variable.type;
+      if (type.kind == SourceType::Kind::reference && type.of != nullptr) return of_source(at, *type.of, Space::generic, bits);
+      return {.type = type.ptx, .bits = load_low(bits, type.bytes), .source = &type, .reg = each};
+    }
+  throw std::invalid_argument(fmt::format("{} has no value here: the assembler removed what writes {}", variable.name, name));
+}
+
+/// In local memory, among the parameters, or a shared variable or one of the module.
+Value Names::at_symbol(const SourceVariable& variable, const SourceVariable::Place& place, const At& at) const {
+  const auto value = [&](Space space, std::uint64_t address) { return of_source(at, *variable.type, space, address + place.offset); };
+  const machine::Split& split = *at.split();
+  for (const code::LocalVariable& each : program_.functions[static_cast<std::size_t>(split.function)].locals)
+    if (each.name == place.name) return value(Space::local, split.local + each.offset);
+  for (const code::Parameter& each : program_.parameters)
+    if (each.name == place.name) return value(Space::param, each.offset);
+  for (const code::Variable& each : program_.shared_variables)
+    if (each.name == place.name) return value(Space::shared, each.address);
+  if (const auto found = variables_.find(place.name); found != variables_.end()) return value(Space::global, found->second.address);
+  throw std::invalid_argument(fmt::format("{} has no place here: the kernel does not use {}", variable.name, place.name));
+}
+
+Value Names::read(const SourceVariable& variable, const At& at) const {
+  using Kind = SourceVariable::Place::Kind;
+  const int line = line_at(at);
+  for (const SourceVariable::Place& place : variable.places) {
+    if (!place.lines.has(line)) continue;
+    if (place.kind == Kind::reg) return in_register(variable, place.name, at);
+    if (place.kind == Kind::symbol) return at_symbol(variable, place, at);
+    if (place.kind == Kind::constant) return {.type = variable.type->ptx, .bits = place.offset, .source = variable.type};
+  }
+  throw std::invalid_argument(
+      fmt::format("{} is not at a place at PTX {}: the compiler keeps its value elsewhere or nowhere", variable.name, line));
 }
 
 std::optional<Names::Read> Names::find_special(const std::string& name) const {
@@ -294,7 +459,7 @@ std::optional<Names::Read> Names::find_in_memory(const std::string& name) const 
     if (type.empty() || each.bytes * 8 > 64) type = "b32";
     const std::uint64_t count = std::uint64_t{each.bytes} * 8 / static_cast<std::uint64_t>(bits_of(type));
     return [type, count, offset = each.offset, name](const At& at) {
-      Value value = in_memory(with_warp(at, name), type, Space::param, offset);
+      Value value = value_at(with_warp(at, name), type, Space::param, offset);
       value.count = count;
       return value;
     };
@@ -305,7 +470,7 @@ std::optional<Names::Read> Names::find_in_memory(const std::string& name) const 
       with_warp(at, name);
       const std::uint64_t size = bytes != 0 ? bytes : at.block().shared().size() + at.warp->program().shared_base - address;
       Value value{.type = "b32", .address = address, .space = Space::shared, .count = size / 4};
-      if (size >= 4) value.bits = in_memory(at, "b32", Space::shared, address).bits;
+      if (size >= 4) value.bits = value_at(at, "b32", Space::shared, address).bits;
       return value;
     };
   }
@@ -319,23 +484,43 @@ std::optional<Names::Read> Names::find_in_memory(const std::string& name) const 
       Value value{.type = type, .address = buffer.address, .space = Space::global};
       value.count = buffer.bytes * 8 / static_cast<std::uint64_t>(bits_of(type));
       value.columns = buffer.columns;
-      if (value.count != 0) value.bits = in_memory(at, type, Space::global, buffer.address).bits;
+      if (value.count != 0) value.bits = value_at(at, type, Space::global, buffer.address).bits;
       return value;
     };
   }
   return std::nullopt;
 }
 
+std::optional<Names::Read> Names::find_in_ptx(const std::string& name) const {
+  if (auto found = find_special(name)) return found;
+  if (auto found = find_register(name)) return found;
+  return find_in_memory(name);
+}
+
+/// A variable of the source where its scope has the statement; elsewhere what the PTX calls so.
 Names::Read Names::find(const std::string& name) const {
-  if (auto found = find_special(name)) return *found;
-  if (auto found = find_register(name)) return *found;
-  if (auto found = find_in_memory(name)) return *found;
+  auto in_ptx = find_in_ptx(name);
+  std::vector<const SourceVariable*> named;
+  for (const SourceVariable& each : source_.all())
+    if (each.name == name) named.push_back(&each);
+  if (!named.empty())
+    return [this, name, in_ptx, named](const At& at) {
+      const int line = line_at(at);
+      for (const SourceVariable* each : named)
+        if (each->scope.has(line)) return read(*each, at);
+      if (in_ptx) return (*in_ptx)(at);
+      throw std::invalid_argument(fmt::format("{} has no value here: its scope is elsewhere", name));
+    };
+  if (in_ptx) return *in_ptx;
   std::vector<std::string> known{"threadIdx.x", "blockIdx.x", "blockDim.x", "gridDim.x", "lane", "warp", "%laneid", "%tid.x", "%ctaid.x"};
   for (const auto& [each, of] : registers_) known.push_back(each);
   for (const code::Parameter& each : program_.parameters) known.push_back(readable_name(each.name));
   for (const code::Variable& each : program_.shared_variables) known.push_back(readable_name(each.name));
   for (const auto& each : buffers_) known.push_back(each.first);
   for (const auto& each : variables_) known.push_back(readable_name(each.first));
+  for (const SourceVariable& each : source_.all()) known.push_back(each.name);
+  std::ranges::sort(known);
+  known.erase(std::ranges::unique(known).begin(), known.end());
   const bool is_register = name.starts_with('%');
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const std::string& each : known)
@@ -344,8 +529,9 @@ Names::Read Names::find(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& each : near)
     if (names.size() < 5 && each.first <= std::max<std::size_t>(2, name.size() / 2)) names.push_back(each.second);
-  throw std::invalid_argument(fmt::format("the kernel has no {} '{}'{}", is_register ? "register" : "name", name,
-                                          names.empty() ? "" : fmt::format("; near: {}", fmt::join(names, ", "))));
+  throw std::invalid_argument(fmt::format("the kernel has no {} '{}'{}{}", is_register ? "register" : "name", name,
+                                          names.empty() ? "" : fmt::format("; near: {}", fmt::join(names, ", ")),
+                                          source_.error().empty() ? "" : "; " + source_.error()));
 }
 
 namespace {
@@ -430,6 +616,13 @@ class Parser {
         throw std::invalid_argument(fmt::format("{} takes integers, and an operand is of floating point", op));
       return {.type = "f64", .bits = std::bit_cast<std::uint64_t>(z)};
     }
+    if (a.source != nullptr && a.source->kind == SourceType::Kind::pointer && a.source->of != nullptr && (op == "+" || op == "-") &&
+        (b.source == nullptr || b.source->kind != SourceType::Kind::pointer)) {
+      Value moved = a;
+      moved.bits += static_cast<std::uint64_t>(op == "+" ? integer(b) : -integer(b)) * a.source->of->bytes;
+      moved.address.reset(), moved.reg = nullptr;
+      return moved;
+    }
     const std::int64_t x = integer(a), y = integer(b);
     const auto ux = static_cast<std::uint64_t>(x), uy = static_cast<std::uint64_t>(y);
     if (const auto holds = compare(op, x, y)) return of(*holds);
@@ -462,11 +655,12 @@ class Parser {
     if (take("!")) return [of = unary()](const At& at) { return Value{.bits = truth(of(at)) ? 0U : 1U}; };
     if (take("-")) return [of = unary()](const At& at) { return compute("-", Value{}, of(at)); };
     if (take("~")) return [of = unary()](const At& at) { return Value{.bits = ~static_cast<std::uint64_t>(integer(of(at)))}; };
+    if (take("*")) return [of = unary()](const At& at) { return pointed(at, of(at), 0); };
     if (take("&"))
       return [of = unary()](const At& at) {
         const Value value = of(at);
         if (!value.address) throw std::invalid_argument("this value has no address");
-        return Value{.type = "u64", .bits = *value.address};
+        return Value{.type = "u64", .bits = value.generic_address()};
       };
     return postfix(primary());
   }
@@ -497,7 +691,7 @@ class Parser {
       const auto found = type('}');
       if (!found) fail("{TYPE}ADDRESS or {TYPE:SPACE}ADDRESS has a type as f32, and a space as shared");
       return [of = unary(), found](const At& at) {
-        return in_memory(at, found->first, found->second, static_cast<std::uint64_t>(integer(of(at))));
+        return value_at(at, found->first, found->second, static_cast<std::uint64_t>(integer(of(at))));
       };
     }
     if (take("(")) {
@@ -520,35 +714,59 @@ class Parser {
     while (at_ < text_.size() && (is_name(text_[at_]) || std::string_view(text_).substr(at_).starts_with("::")))
       at_ += text_[at_] == ':' ? std::size_t{2} : std::size_t{1};
     if (at_ == first) fail(fmt::format("'{}' is no operand", text_.substr(at_)));
-    return names_.find(text_.substr(first, at_ - first));
+    const std::string name = text_.substr(first, at_ - first);
+    const std::size_t dot = name.find('.');
+    if (dot == std::string::npos || !names_.names_source(std::string_view(name).substr(0, dot))) return names_.find(name);
+    at_ = first + dot;  // its members follow
+    return names_.find(name.substr(0, dot));
   }
 
   /// The same bits as another type; of a value in memory the memory's.
   static Value as(const Value& value, std::string_view type, const At& at) {
     Value cast = value;
     if (value.address) {
-      cast = in_memory(at, type, value.space, *value.address);
+      cast = value_at(at, type, value.space, *value.address);
       cast.count = value.count * static_cast<std::uint64_t>(bits_of(value.type)) / static_cast<std::uint64_t>(bits_of(type));
     }
     cast.type = type;
+    cast.source = nullptr;
     const int bits = bits_of(type);
     if (bits < 64) cast.bits &= (std::uint64_t{1} << bits) - 1;
     return cast;
   }
 
-  /// x[i], and of a matrix x[i,j].
+  std::string word() {
+    const std::size_t first = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    return text_.substr(first, at_ - first);
+  }
+
+  /// x[i], and of a matrix x[i,j]; x.member and x->member.
   Read postfix(Read of) {
-    while (take("[")) {
+    while (true) {
+      if (take("->") || take(".")) {
+        of = [of, name = word()](const At& at) { return member(at, of(at), name); };
+        continue;
+      }
+      if (!take("[")) return of;
       const Read row = binary(0);
       Read column;
       if (take(",")) column = binary(0);
       need("]");
       of = [of, row, column](const At& at) { return element(at, of(at), row(at), column ? std::optional(column(at)) : std::nullopt); };
     }
-    return of;
+  }
+
+  static Value source_element(const At& at, const Value& of, std::int64_t i) {
+    const SourceType& type = *of.source;
+    if (i < 0 || static_cast<std::uint64_t>(i) >= type.count)
+      throw std::invalid_argument(fmt::format("index {} is outside: it is of type {}", i, type.name));
+    return part(at, of, *type.of, static_cast<std::uint64_t>(i) * type.of->bytes);
   }
 
   static Value element(const At& at, const Value& of, const Value& row, const std::optional<Value>& column) {
+    if (of.source != nullptr && of.source->kind == SourceType::Kind::pointer) return pointed(at, of, integer(row));
+    if (of.source != nullptr && of.source->kind == SourceType::Kind::array) return source_element(at, of, integer(row));
     if (!of.address) throw std::invalid_argument("what has an index is no memory: {TYPE}ADDRESS reads what an address names");
     std::int64_t i = integer(row);
     if (column && of.columns == 0) throw std::invalid_argument("this memory is no matrix: one index");
@@ -557,7 +775,7 @@ class Parser {
     if (column) i = i * static_cast<std::int64_t>(of.columns) + integer(*column);
     if (i < 0 || static_cast<std::uint64_t>(i) >= of.count)
       throw std::invalid_argument(fmt::format("index {} is outside: there are {} elements of .{}", i, of.count, of.type));
-    return in_memory(at, of.type, of.space, *of.address + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(bits_of(of.type)) / 8);
+    return value_at(at, of.type, of.space, *of.address + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(bits_of(of.type)) / 8);
   }
 
   Read number() {

@@ -15,6 +15,8 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/code.h>
 
+#include "tools/debug/source_variables.h"
+
 namespace warpmat::debug {
 
 /// A number with its type as PTX has it: "b32", "f16", "pred".
@@ -24,7 +26,14 @@ struct Value {
   /// Where it lies in memory, if it does; then `count` is that of the elements of what was named.
   std::optional<std::uint64_t> address{};
   Space space = Space::generic;
-  std::uint64_t count = 1, columns = 0;  ///< columns: of a matrix
+  std::uint64_t count = 1, columns = 0;       ///< columns: of a matrix
+  const SourceType* source = nullptr;         ///< of a variable of the source
+  const code::PlacedRegister* reg = nullptr;  ///< that has it
+
+  /// Of all that was named.
+  std::uint64_t bytes() const;
+  /// Precondition: it has an address.
+  std::uint64_t generic_address() const;
 };
 
 /// The bits of a type; 0: there is none of that name. The view lasts until the process ends.
@@ -47,8 +56,17 @@ struct At {
   const machine::Block& block() const { return warp->block(); }
 };
 
+/// The same where it may be an array, or a structure of the source: what they have is read.
+std::string text(const Value& value, const At& at, char format = 0, int depth = 0);
+/// How the parts of a structure, an array or what a pointer names are written behind its own name: ".x", "[0]", "->x".
+std::vector<std::string> parts(const Value& value);
+
 /// Nothing where the bytes do not lie in one memory. Generic addresses are those of their windows.
 std::optional<std::span<const std::uint8_t>> bytes_at(const At& at, Space space, std::uint64_t address, std::uint64_t count);
+/// The PTX's line at which the lane is; 0: nowhere.
+int line_at(const At& at);
+/// What memory holds. Throws std::invalid_argument where there is none.
+Value value_at(const At& at, std::string_view type, Space space, std::uint64_t address);
 /// The space that a generic address names, and the address there.
 std::pair<Space, std::uint64_t> resolve_space(Space space, std::uint64_t address);
 
@@ -70,6 +88,10 @@ class Names {
   const code::Program& program() const { return program_; }
   const std::map<std::string, NamedBuffer>& buffers() const { return buffers_; }
   const std::map<std::string, NamedBuffer>& variables() const { return variables_; }
+  const SourceVariables& source() const { return source_; }
+  bool names_source(std::string_view name) const;
+  /// A variable of the source. Throws std::invalid_argument where it has no place.
+  Value read(const SourceVariable& variable, const At& at) const;
   /// The registers of a function by their names, in the order of the text.
   std::vector<const code::PlacedRegister*> registers(int function) const;
   Value read(const code::PlacedRegister& reg, const At& at) const;
@@ -77,17 +99,21 @@ class Names {
   const std::uint8_t* place(const code::PlacedRegister& reg, const At& at) const;
 
  private:
+  std::optional<Read> find_in_ptx(const std::string& name) const;
   std::optional<Read> find_register(const std::string& name) const;
+  Value in_register(const SourceVariable& variable, const std::string& name, const At& at) const;
+  Value at_symbol(const SourceVariable& variable, const SourceVariable::Place& place, const At& at) const;
   std::optional<Read> find_special(const std::string& name) const;
   std::optional<Read> find_in_memory(const std::string& name) const;
 
   const code::Program& program_;
   std::map<std::string, NamedBuffer> buffers_, variables_;
+  SourceVariables source_;
   std::map<std::string, std::vector<const code::PlacedRegister*>, std::less<>> registers_;
 };
 
-/// An expression, read once and evaluated often: numbers, names, `A[5]`, `{f32}ADDRESS`, `{f16:shared}ADDRESS`, `(f32)x`, and C's operators
-/// but assignments.
+/// An expression, read once and evaluated often: numbers, names, `A[5]`, `p->x.y`, `*p`, `{f32}ADDRESS`, `{f16:shared}ADDRESS`, `(f32)x`,
+/// and C's operators but assignments.
 class Expression {
  public:
   /// Throws std::invalid_argument that says what is wrong. The names must outlive it.

@@ -23,6 +23,10 @@
 namespace warpmat::debug {
 namespace {
 
+void add_line(std::string& lines, const std::string& line) {
+  lines += (lines.empty() ? "" : "\n") + line;
+}
+
 std::string dim_text(Dim3 index) {
   return fmt::format("({},{},{})", index.x, index.y, index.z);
 }
@@ -59,19 +63,18 @@ Json print(const Follower& follower, const Json& question) {
   const Focus focus = question.at("focus");
   const Expression expression(question.at("text"), follower.launch().names);
   const std::string format = question.value("format", "");
-  const auto of = [&](const Value& value) { return text(value, format.empty() ? '\0' : format.front()); };
+  const auto of = [&](const Value& value, int lane) {
+    return text(value, {follower.find_warp(focus), lane, &follower.launch().memory}, format.empty() ? '\0' : format.front());
+  };
   if (!question.value("lanes", false)) {
     const Value value = expression(follower.at(focus));
-    Json answer{{"text", of(value)}, {"type", value.type}, {"bits", value.bits}, {"count", value.count}};
-    if (value.address) answer["address"] = *value.address, answer["space"] = static_cast<int>(value.space);
-    if (value.address && value.count > 1) {  // an array: its first elements
-      std::vector<std::string> all;
-      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(value.count, 8); ++i)
-        all.push_back(of(
-            Expression(fmt::format("({})[{}]", question.at("text").get<std::string>(), i), follower.launch().names)(follower.at(focus))));
-      answer["text"] = fmt::format("{{{}{}}}", fmt::join(all, ", "), value.count > 8 ? ", ..." : "");
+    Json answer{{"text", of(value, focus.lane)},
+                {"type", value.source != nullptr ? value.source->name : std::string(value.type)},
+                {"bits", value.bits},
+                {"parts", parts(value)}};
+    if (value.address) answer["address"] = value.generic_address();
+    if (value.address && value.count > 1 && value.source == nullptr)
       answer["note"] = fmt::format("{} elements of .{} at {:#x}", value.count, value.type, *value.address);
-    }
     return answer;
   }
   const machine::WarpState& warp = warp_at(follower, focus);
@@ -79,8 +82,8 @@ Json print(const Follower& follower, const Json& question) {
   Json values = Json::array();
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((warp.existing() >> lane & 1) == 0) continue;
-    const std::string value = of(expression({&warp, lane, &follower.launch().memory}));
-    lines += fmt::format("{}lane {:2}: {}", lines.empty() ? "" : "\n", lane, value);
+    const std::string value = of(expression({&warp, lane, &follower.launch().memory}), lane);
+    add_line(lines, fmt::format("lane {:2}: {}", lane, value));
     values.push_back(value);
   }
   return {{"text", lines}, {"values", values}};
@@ -93,17 +96,16 @@ Json examine(const Follower& follower, const Json& question) {
   const std::string type = question.value("type", "b32"), format = question.value("format", "");
   const int bits = bits_of(type);
   const auto count = question.value("count", std::uint64_t{1});
-  const std::uint64_t address = start.address && start.count > 1 ? *start.address : static_cast<std::uint64_t>(integer(start));
-  const char* const space = start.address && start.count > 1 && start.space == Space::shared ? ":shared"
-                            : question.value("shared", false)                                ? ":shared"
-                                                                                             : "";
+  const bool is_place = start.address && (start.count > 1 || (start.source != nullptr && start.source->is_aggregate()));
+  const std::uint64_t address = is_place ? *start.address : static_cast<std::uint64_t>(integer(start));
+  const Space space = is_place ? start.space : Space::generic;
   constexpr std::uint64_t most = 4096;
   if (count > most) throw std::invalid_argument(fmt::format("x shows at most {} elements", most));
   const std::uint64_t each = static_cast<std::uint64_t>(bits + 7) / 8, per_line = std::max<std::uint64_t>(1, 16 / each);
   std::string lines;
   Json values = Json::array();
   for (std::uint64_t i = 0; i < count; ++i) {
-    const Value value = Expression(fmt::format("{{{}{}}}{:#x}", type, space, address + i * each), follower.launch().names)(at);
+    const Value value = value_at(at, type, space, address + i * each);
     values.push_back(value.bits);
     if (i % per_line == 0) lines += fmt::format("{}{:#x}:", i == 0 ? "" : "\n", address + i * each);
     lines += "  " + text(value, format.empty() ? (type.front() == 'b' ? 'x' : '\0') : format.front());
@@ -129,7 +131,7 @@ Json where(const Follower& follower, const Json& question) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].function.empty() || i + 1 == all.size()) all[i].function = i + 1 == all.size() ? outer : "?";
       const std::string place = all[i].file.empty() ? fmt::format("PTX {}", all[i].line) : fmt::format("{}:{}", all[i].file, all[i].line);
-      lines += fmt::format("{}#{} {} at {}", frames.empty() ? "" : "\n", frames.size(), all[i].function, place);
+      add_line(lines, fmt::format("#{} {} at {}", frames.size(), all[i].function, place));
       frames.push_back({{"function", all[i].function}, {"file", all[i].file}, {"line", all[i].line}, {"statement", at}});
     }
   };
@@ -154,7 +156,7 @@ Json registers(const Follower& follower, const Json& question) {
     if (!each->written) continue;
     const std::string value = text(follower.launch().names.read(*each, at));
     all.push_back({{"name", each->name}, {"type", each->type}, {"value", value}});
-    lines += fmt::format("{}{:10} {}", lines.empty() ? "" : "\n", each->name, value);
+    add_line(lines, fmt::format("{:10} {}", each->name, value));
   }
   return {{"text", lines}, {"registers", all}};
 }
@@ -163,17 +165,25 @@ Json variables(const Follower& follower, const Json& question) {
   const Names& names = follower.launch().names;
   Json all = Json::array();
   std::string lines;
-  const auto add = [&](const char* kind, const std::string& name) {
+  const auto add = [&](const std::string& kind, const std::string& name) {
+    Json value;
     try {
-      const Json value = print(follower, {{"text", name}, {"focus", question.at("focus")}});
-      all.push_back(
-          {{"kind", kind}, {"name", name}, {"value", value.at("text")}, {"type", value.at("type")}, {"count", value.at("count")}});
-      if (value.contains("address"))
-        all.back()["address"] = value.at("address"), all.back()["shared"] = value.at("space") == static_cast<int>(Space::shared);
-      lines += fmt::format("{}{:9} {} = {}", lines.empty() ? "" : "\n", kind, name, value.at("text").get<std::string>());
-    } catch (const std::invalid_argument&) {  // no block runs
+      value = print(follower, {{"text", name}, {"focus", question.at("focus")}});
+    } catch (const std::invalid_argument& error) {
+      value = {{"text", fmt::format("({})", error.what())}, {"type", ""}, {"parts", Json::array()}};
     }
+    add_line(lines, fmt::format("{:9} {} = {}", kind, name, value.at("text").get<std::string>()));
+    value.update({{"kind", kind}, {"name", name}, {"value", value.at("text")}});
+    all.push_back(std::move(value));
   };
+  if (question.value("locals", false)) {
+    const At at = follower.at(question.at("focus"));
+    for (const SourceVariable* each : names.source().visible(line_at(at)))
+      if (!each->function.empty()) add(each->function, each->name);
+    if (!names.source().has_tables()) lines = "the PTX has no DWARF, which nvcc -G writes: no variable of the source is known";
+    if (lines.empty()) lines = names.source().error().empty() ? "no variable of the source has its scope here" : names.source().error();
+    return {{"text", lines}, {"variables", all}};
+  }
   for (const code::Parameter& each : names.program().parameters) add("parameter", readable_name(each.name));
   for (const code::Variable& each : names.program().shared_variables) add("shared", readable_name(each.name));
   for (const auto& each : names.buffers())
@@ -189,8 +199,7 @@ std::string blocks_text(const Follower& follower, const Focus&, Json& rows) {
   for (const machine::Block* block : follower.blocks()) {
     std::size_t live = 0;
     for (const machine::WarpState* warp : block->warps()) live += warp->live() != 0 ? 1U : 0U;
-    lines +=
-        fmt::format("{}block {}: {} of {} warps run", lines.empty() ? "" : "\n", dim_text(block->index()), live, block->warps().size());
+    add_line(lines, fmt::format("block {}: {} of {} warps run", dim_text(block->index()), live, block->warps().size()));
     rows.push_back({{"block", {block->index().x, block->index().y, block->index().z}}, {"warps", block->warps().size()}, {"live", live}});
   }
   return lines.empty() ? "no block runs" : lines;
@@ -210,8 +219,7 @@ std::string warps_text(const Follower& follower, const Focus& focus, Json& rows)
       if (warp->live() == 0) states = "exited";
       if (const LaneMask waiting = warp->live() & ~lanes_in_splits(*warp); waiting != 0)
         states += fmt::format("; lanes {}: wait to converge", lanes_text(waiting));
-      lines += fmt::format("{}{} block {} warp {:2}  {}", lines.empty() ? "" : "\n", own ? "*" : " ", dim_text(block->index()),
-                           warp->index(), states);
+      add_line(lines, fmt::format("{} block {} warp {:2}  {}", own ? "*" : " ", dim_text(block->index()), warp->index(), states));
       rows.push_back({{"block", {block->index().x, block->index().y, block->index().z}},
                       {"warp", warp->index()},
                       {"live", warp->live()},
@@ -224,7 +232,7 @@ std::string splits_text(const Follower& follower, const Focus& focus, Json& rows
   const machine::WarpState& warp = warp_at(follower, focus);
   std::string lines;
   const auto add = [&](LaneMask lanes, const std::string& state) {
-    lines += fmt::format("{}lanes {}: {}", lines.empty() ? "" : "\n", lanes_text(lanes), state);
+    add_line(lines, fmt::format("lanes {}: {}", lanes_text(lanes), state));
     rows.push_back({{"lanes", lanes}, {"state", state}});
   };
   for (const machine::Split& split : warp.splits())
@@ -244,8 +252,8 @@ std::string barriers_text(const Follower& follower, const Focus& focus, Json& ro
     for (const machine::WarpState* warp : block.warps())
       ((state.arrived_warps >> warp->index() & 1) != 0 ? waiting : missing).push_back(warp->index());
     const std::string expected = state.expected != 0 ? std::to_string(state.expected) : "all";
-    lines += fmt::format("{}barrier {}: {} of {} threads have arrived; warps that wait: {}; others: {}", lines.empty() ? "" : "\n", i,
-                         state.arrived, expected, fmt::join(waiting, ","), fmt::join(missing, ","));
+    add_line(lines, fmt::format("barrier {}: {} of {} threads have arrived; warps that wait: {}; others: {}", i, state.arrived, expected,
+                                fmt::join(waiting, ","), fmt::join(missing, ",")));
     rows.push_back({{"barrier", i}, {"arrived", state.arrived}, {"waiting", waiting}, {"others", missing}});
   }
   return lines.empty() ? "no warp is at a barrier" : lines;
@@ -260,11 +268,12 @@ std::string mbarriers_text(const Follower& follower, const Focus& focus, Json& r
     std::memcpy(&bits, block.shared().data() + offset, sizeof bits);
     const machine::MbarrierWord word(bits);
     const auto variable = machine::shared_variable_before(block.launch(), address);
-    lines += fmt::format(
-        "{}mbarrier at {:#x}{}: parity {}, {} of {} arrivals and {} bytes to come; phases that have ended: {}", lines.empty() ? "" : "\n",
-        address,
-        variable ? fmt::format(", {} bytes into {}", address - variable->variable.address, readable_name(variable->variable.name)) : "",
-        word.phase(), word.missing(), word.expected(), word.bytes(), history.phases());
+    add_line(
+        lines,
+        fmt::format(
+            "mbarrier at {:#x}{}: parity {}, {} of {} arrivals and {} bytes to come; phases that have ended: {}", address,
+            variable ? fmt::format(", {} bytes into {}", address - variable->variable.address, readable_name(variable->variable.name)) : "",
+            word.phase(), word.missing(), word.expected(), word.bytes(), history.phases()));
     for (const machine::MbarrierHistory::Change& change : history.last_changes())
       lines += fmt::format("\n  warp {} came at {}", change.warp, follower.launch().source.place(change.statement));
     rows.push_back({{"offset", offset}, {"phases", history.phases()}, {"missing", word.missing()}, {"bytes", word.bytes()}});
@@ -276,7 +285,7 @@ std::string copies_text(const Follower& follower, const Focus& focus, Json& rows
   const machine::Block& block = warp_at(follower, focus).block();
   std::string lines;
   const auto add = [&](const std::string& line, Json row) {
-    lines += fmt::format("{}{}", lines.empty() ? "" : "\n", line);
+    add_line(lines, line);
     rows.push_back(std::move(row));
   };
   for (const machine::BulkTransfer& copy : block.cluster().copies().pending())
@@ -315,11 +324,10 @@ Json info(const Follower& follower, const Json& question) {
 
 Json bytes(const Follower& follower, const Json& question) {
   const At at = follower.at(question.at("focus"));
-  const Space space = question.value("shared", false) ? Space::shared : Space::generic;
   std::uint64_t address = question.at("address");
   std::string digits;
   for (std::uint64_t i = 0; i < question.at("bytes").get<std::uint64_t>(); ++i) {  // up to where the memory ends
-    const auto found = bytes_at(at, space, address + i, 1);
+    const auto found = bytes_at(at, Space::generic, address + i, 1);
     if (!found) break;
     digits += fmt::format("{:02x}", found->front());
   }
@@ -331,20 +339,23 @@ Json place(const Follower& follower, const Json& question) {
   const Focus focus = question.at("focus");
   const std::string name = question.at("text");
   const At at = follower.at(focus);
+  const auto in_register = [](const code::PlacedRegister& reg) {
+    return Json{{"text", reg.name}, {"register", reg.name}, {"function", reg.function}, {"address", 0},
+                {"bytes", 0},       {"space", 0},           {"slot", reg.slot}};
+  };
   if (at.warp != nullptr && at.split() != nullptr)
     for (const code::PlacedRegister* each : follower.launch().names.registers(at.split()->function))
-      if (each->name == name || each->name == "%" + name)
-        return {{"text", each->name}, {"register", each->name}, {"function", each->function}, {"address", 0},
-                {"bytes", 0},         {"shared", false},        {"slot", each->slot}};
+      if (each->name == name || each->name == "%" + name) return in_register(*each);
   const Value value = Expression(name, follower.launch().names)(at);
+  if (value.reg != nullptr) return in_register(*value.reg);
   std::uint64_t address = value.address ? *value.address : static_cast<std::uint64_t>(integer(value));
   Space space = value.address ? value.space : Space::generic;
-  const std::uint64_t bytes = value.address ? static_cast<std::uint64_t>(bits_of(value.type)) * value.count / 8 : 1;
+  const std::uint64_t bytes = value.address ? value.bytes() : 1;
   if (at.warp != nullptr) std::tie(space, address) = resolve_space(space, address);
   if (!bytes_at(at, space, address, bytes))
     throw std::invalid_argument(fmt::format("{} is the address of nothing: {}", name, follower.launch().memory.describe(address)));
   if (space == Space::shared) address -= at.warp->program().shared_base;
-  return {{"text", name}, {"register", ""}, {"function", 0}, {"address", address}, {"bytes", bytes}, {"shared", space == Space::shared}};
+  return {{"text", name}, {"register", ""}, {"function", 0}, {"address", address}, {"bytes", bytes}, {"space", static_cast<int>(space)}};
 }
 
 }  // namespace

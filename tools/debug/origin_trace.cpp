@@ -38,7 +38,7 @@ struct Question {
   Focus focus;
   std::uint64_t time;
   const code::PlacedRegister* reg = nullptr;
-  bool shared = false;
+  Space space = Space::global;
   std::uint64_t address = 0, bytes = 0;
 
   std::uint64_t now = 0;
@@ -144,17 +144,23 @@ class Tracer : public checks::Origins {
   }
 
   std::string tell(const machine::Event& event) {
-    if (question_.reg == nullptr && !question_.shared) return "";
+    if (question_.reg == nullptr && question_.space == Space::global) return "";
     const machine::Cluster& cluster = warp_of(event).block().cluster();
     for (int rank = 0; rank < cluster.size(); ++rank) {
       const machine::Block& block = cluster.block(rank);
       if (block.index() != question_.focus.block) continue;
       const auto way_of = [&](std::span<const Origin> origins) { return [&, origins](std::size_t i) { return ways()[origins[i].way]; }; };
-      if (question_.shared) {
+      if (question_.space == Space::shared) {
         const std::span<const Origin> all = shared(rank).subspan(question_.address, question_.bytes);
         return origins_text(question_, all, way_of(all));
       }
       const machine::WarpState& warp = *block.warps()[static_cast<std::size_t>(question_.focus.warp)];
+      if (question_.space == Space::local) {
+        std::vector<Origin> all;
+        for (std::uint64_t i = 0; i < question_.bytes; ++i)
+          all.push_back(local(warp.whole_local_memory(question_.focus.lane) + question_.address + i));
+        return origins_text(question_, all, way_of(all));
+      }
       const auto* const found = find(warp.event(warp.operation(), warp.split().lanes), question_.reg->slot);
       if (found == nullptr) return "a constant, or a number of the machine";
       const std::span<const Origin> all(found->lane(question_.focus.lane), static_cast<std::size_t>(found->width));
@@ -216,7 +222,7 @@ std::string trace(Question& question) {
   } catch (const Told&) {
   } catch (const Trap&) {  // of what is asked, all before counts
   }
-  return question.reg == nullptr && !question.shared ? global_text(question) : question.text;
+  return question.reg == nullptr && question.space == Space::global ? global_text(question) : question.text;
 }
 
 }  // namespace
@@ -227,7 +233,7 @@ std::string trace_origin(Debugger& debugger, const Json& place) {
   const std::string name = place.at("register");
   for (const code::PlacedRegister& each : program_of(question.launch.kernel).registers)
     if (!name.empty() && each.name == name && each.function == place.at("function").get<int>()) question.reg = &each;
-  question.shared = place.at("shared"), question.address = place.at("address");
+  question.space = static_cast<Space>(place.at("space").get<int>()), question.address = place.at("address");
   question.bytes = std::min<std::uint64_t>(std::max<std::uint64_t>(place.at("bytes").get<std::uint64_t>(), 4), 64);
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error(fmt::format("cannot begin a process: {}", std::strerror(errno)));

@@ -12,12 +12,14 @@
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/explain.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/tensor_work.h>
 #include <warpmat/matrices.h>
 #include <warpmat/wgmma.h>
 
 #include "tools/debug/debuggee.h"
 #include "tools/report/bank_report.h"
 #include "tools/report/meant_forms.h"
+#include "tools/report/tensor_image.h"
 
 namespace warpmat::debug {
 namespace {
@@ -199,6 +201,78 @@ Json wgmma_json(const Here& at, OperandName name) {
   return matrix_json(all, title);
 }
 
+/// The tcgen05.mma at hand, of the focus's block: as the lane that issues it has its operands.
+class TensorTiles {
+ public:
+  TensorTiles(const Here& at, int lane) : at_(at), statement_(at.warp.program().of<code::TensorStatement>(at.operation)) {
+    if (statement_.action != code::TensorStatement::Action::multiply)
+      throw std::invalid_argument(fmt::format("the statement at hand is no product: {}", at.opcode()));
+    work_.group = statement_.variant.group;
+    const machine::TensorOperands operands = machine::operands_of(at.warp, at.operation, lane);
+    machine::place_product(
+        statement_, operands, [](TensorCell, int, const char*) {}, work_);
+    machine::decode_matrices(statement_, operands, work_);
+  }
+
+  numbers::Matrix matrix(OperandName name) const {
+    const auto bytes = at_.warp.block().shared();
+    const SharedMemory shared(std::vector<std::uint8_t>(bytes.begin(), bytes.end()), at_.warp.program().shared_base);
+    if (name == OperandName::a)
+      return tiles(
+          name, product().row_tiles(),
+          work_.a_place ? read_a(product(), *work_.a_place, memory(), work_.shifts_a) : read_a(product(), work_.a_descriptor, shared));
+    if (name == OperandName::b)
+      return tiles(name, product().b_columns() / product().tile->shape.n, read_b(product(), work_.b_descriptor, shared, work_.zero.shift));
+    if (name != OperandName::d) throw std::invalid_argument("of tcgen05.mma the operands a, b and d are shown");
+    numbers::Matrix all(product().path->rows, product().shape.n);
+    for (int i = 0; i < all.rows(); ++i)
+      for (int j = 0; j < all.columns(); ++j) {
+        const TensorCell cell = d_cell(product(), i, j);
+        all(i, j) = to_double(product().tile->format(name), memory().word(work_.d.lane + cell.lane, work_.d.column + cell.column));
+      }
+    return all;
+  }
+
+ private:
+  const TensorProduct& product() const { return work_.product; }
+  const TensorMemory& memory() const { return at_.warp.block().tensor_core().memory; }
+
+  /// Tiles of A below each other, those of B behind each other.
+  numbers::Matrix tiles(OperandName name, int count, const ProductWords& words) const {
+    const Operand& operand = product().tile->operand(name);
+    const auto each = static_cast<std::size_t>(operand.words());
+    if (words.size() != each * warp_size * static_cast<std::size_t>(count))
+      throw std::invalid_argument("operands with K = 96 are not shown");
+    std::vector<numbers::Matrix> all;
+    for (int i = 0; i < count; ++i) {
+      std::vector<const std::uint32_t*> list;
+      for (std::size_t k = 0; k < each; ++k) list.push_back(words.data() + (static_cast<std::size_t>(i) * each + k) * warp_size);
+      all.push_back(numbers::gather(operand.fragment, *operand.format, list));
+    }
+    const int rows = all.front().rows(), columns = all.front().columns();
+    const bool below = name == OperandName::a;
+    numbers::Matrix whole(below ? rows * count : rows, below ? columns : columns * count);
+    for (int i = 0; i < whole.rows(); ++i)
+      for (int j = 0; j < whole.columns(); ++j)
+        whole(i, j) = all[static_cast<std::size_t>(below ? i / rows : j / columns)](i % rows, j % columns);
+    return whole;
+  }
+
+  const Here& at_;
+  const code::TensorStatement& statement_;
+  machine::PendingTensorWork work_{};
+};
+
+/// A and B from shared memory as their descriptors have them now, A and D from tensor memory.
+Json tcgen05_json(const Here& at, int lane, OperandName name) {
+  try {
+    return matrix_json(TensorTiles(at, lane).matrix(name),
+                       fmt::format("operand {} of {}, of this block", warpmat::name(name), at.opcode()));
+  } catch (const Trap& error) {
+    throw std::invalid_argument(error.reason);
+  }
+}
+
 }  // namespace
 
 Json matrix(const Follower& follower, const Json& question) {
@@ -221,6 +295,7 @@ Json matrix(const Follower& follower, const Json& question) {
   }
   const Here place = here(follower, question);
   if (place.operation.semantics == Semantics::wgmma) return wgmma_json(place, name);
+  if (place.operation.semantics == Semantics::tensor_memory) return tcgen05_json(place, at.lane, name);
   if (place.operation.semantics != Semantics::matrix)
     throw std::invalid_argument(fmt::format("the statement at hand is no matrix instruction: {}", place.opcode()));
   const MatrixBatch batch(place);

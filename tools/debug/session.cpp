@@ -1,6 +1,7 @@
 #include "tools/debug/session.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -63,264 +64,106 @@ std::optional<std::string> source_line(const std::string& file, int number) {
 }  // namespace
 
 struct Session::Row {
-  std::vector<std::string> names;  ///< the first is the whole one
-  std::string arguments, help;
-  bool repeats;
-  void (*work)(Session&, const std::string& words);
+  std::string_view names;  ///< separated by blanks; the first is the whole one
+  std::string_view arguments, help;
+  void (Session::*work)(const std::string& words);
+  bool repeats = false;
+
+  bool is(std::string_view word) const { return fmt::format(" {} ", names).find(fmt::format(" {} ", word)) != std::string::npos; }
+  std::string_view name() const { return names.substr(0, names.find(' ')); }
 };
 
-const std::vector<Session::Row>& Session::rows() {
+std::span<const Session::Row> Session::rows() {
+  using S = Session;
   using Step = Debugger::Step;
-  static const std::vector<Row> all{
-      {{"run", "r"},
-       "",
-       "begin the first launch, up to a breakpoint",
-       false,
-       [](Session& s, const std::string&) { s.moved(s.debugger_.run(false)); }},
-      {{"start"},
-       "",
-       "begin, and stop before the first statement",
-       false,
-       [](Session& s, const std::string&) { s.moved(s.debugger_.run(true)); }},
-      {{"continue", "c"},
-       "[N]",
-       "go on to the next breakpoint, N times",
-       true,
-       [](Session& s, const std::string& w) { s.repeat(w, [&] { return s.debugger_.resume(); }); }},
-      {{"step", "s"},
-       "[N]",
-       "go on to another line, into calls that are inlined",
-       true,
-       [](Session& s, const std::string& w) { s.repeat(w, [&] { return s.debugger_.step(Step::line); }); }},
-      {{"next", "n"},
-       "[N]",
-       "the same over calls",
-       true,
-       [](Session& s, const std::string& w) { s.repeat(w, [&] { return s.debugger_.step(Step::over); }); }},
-      {{"stepi", "si"},
-       "[N]",
-       "go on by a statement of the PTX",
-       true,
-       [](Session& s, const std::string& w) { s.repeat(w, [&] { return s.debugger_.step(Step::statement); }); }},
-      {{"finish"},
-       "",
-       "go on until the call, inlined or not, is over",
-       false,
-       [](Session& s, const std::string&) { s.moved(s.debugger_.step(Step::out)); }},
-      {{"reverse-continue", "rc"},
-       "[N]",
-       "go back to the breakpoint before; to before a watched value changed",
-       true,
-       [](Session& s, const std::string& w) { s.repeat(w, [&] { return s.debugger_.reverse_resume(); }); }},
-      {{"reverse-step", "rs"},
-       "[N]",
-       "go back to where the line begins, or the line before",
-       true,
-       [](Session& s, const std::string& w) { s.repeat(w, [&] { return s.debugger_.reverse_step(Step::line); }); }},
-      {{"reverse-next", "rn"},
-       "[N]",
-       "the same over calls",
-       true,
-       [](Session& s, const std::string& w) { s.repeat(w, [&] { return s.debugger_.reverse_step(Step::over); }); }},
-      {{"reverse-stepi", "rsi"},
-       "[N]",
-       "go back by a statement of the PTX",
-       true,
-       [](Session& s, const std::string& w) { s.repeat(w, [&] { return s.debugger_.reverse_step(Step::statement); }); }},
-      {{"reverse-finish"},
-       "",
-       "go back to where the call began",
-       false,
-       [](Session& s, const std::string&) { s.moved(s.debugger_.reverse_step(Step::out)); }},
-      {{"goto"},
-       "TIME",
-       "go to a time: the number of an operation of the launch",
-       false,
-       [](Session& s, const std::string& w) { s.moved(s.debugger_.go_to(number_of(w, "time"))); }},
-      {{"launch"},
-       "N",
-       "go to the start of launch N of the program, from 1 on",
-       false,
-       [](Session& s, const std::string& w) { s.moved(s.debugger_.go_to_launch(number_of(w, "number of a launch") - 1)); }},
-      {{"break", "b"},
-       "FILE:LINE|LINE|*PTX-LINE|KERNEL|OPCODE [if CONDITION]",
-       "stop there, before the statement; 'break mma' at all opcodes that begin so",
-       false,
-       [](Session& s, const std::string& w) { s.set_breakpoint(w, false); }},
-      {{"tbreak", "tb"},
-       "PLACE [if CONDITION]",
-       "the same, once",
-       false,
-       [](Session& s, const std::string& w) { s.set_breakpoint(w, true); }},
-      {{"watch"},
-       "EXPRESSION",
-       "stop when the value changes: memory, shared memory, a register of the focus",
-       false,
-       [](Session& s, const std::string& w) { s.watch(w); }},
-      {{"delete", "d"},
-       "[N]",
-       "remove a breakpoint, or all",
-       false,
-       [](Session& s, const std::string& w) {
-         if (w.empty()) return s.debugger_.breakpoints().clear();
-         s.debugger_.remove_breakpoint(static_cast<int>(number_of(w, "breakpoint")));
-       }},
-      {{"enable"},
-       "N",
-       "make a breakpoint stop again",
-       false,
-       [](Session& s, const std::string& w) { s.debugger_.find_breakpoint(static_cast<int>(number_of(w, "breakpoint"))).enabled = true; }},
-      {{"disable"},
-       "N",
-       "make a breakpoint not stop",
-       false,
-       [](Session& s, const std::string& w) { s.debugger_.find_breakpoint(static_cast<int>(number_of(w, "breakpoint"))).enabled = false; }},
-      {{"condition"},
-       "N [CONDITION]",
-       "stop at a breakpoint where the condition is true alone",
-       false,
-       [](Session& s, const std::string& w) {
-         const std::size_t space = std::min(w.find(' '), w.size());
-         Breakpoint& each = s.debugger_.find_breakpoint(static_cast<int>(number_of(w.substr(0, space), "breakpoint")));
-         const std::string condition = trimmed(w.substr(space));
-         if (!condition.empty()) static_cast<void>(Expression(condition, s.debugger_.names()));
-         each.condition = condition;
-       }},
-      {{"focus"},
-       "[block X[,Y[,Z]]] [warp N] [lane N] | thread X[,Y[,Z]]",
-       "look at another thread; 'block', 'warp', 'lane' and 'thread' begin it, too",
-       false,
-       [](Session& s, const std::string& w) { s.focus(w); }},
-      {{"block"},
-       "X[,Y[,Z]] [warp N] [lane N]",
-       "look at another block",
-       false,
-       [](Session& s, const std::string& w) { s.focus("block " + w); }},
-      {{"warp"}, "N [lane N]", "look at another warp of the block", false, [](Session& s, const std::string& w) { s.focus("warp " + w); }},
-      {{"lane"}, "N", "look at another lane of the warp", false, [](Session& s, const std::string& w) { s.focus("lane " + w); }},
-      {{"thread", "t"},
-       "X[,Y[,Z]]",
-       "look at another thread of the block",
-       false,
-       [](Session& s, const std::string& w) { s.focus("thread " + w); }},
-      {{"print", "p"},
-       "[/FORMAT] EXPRESSION [as OPCODE operand NAME]",
-       "a value: %r5, threadIdx.x, a parameter, A[3], tile[2], {f32}ADDRESS, {f16:shared}ADDRESS; /w: of all lanes; /x /d /u /f /t, /h and "
-       "/b two "
-       "f16 and bf16. {%r1,%r2} as OPCODE operand a: registers as the matrix that they are",
-       false,
-       [](Session& s, const std::string& w) { s.print(w); }},
-      {{"x"},
-       "/COUNT[FORMAT][TYPE] EXPRESSION",
-       "memory from an address on: x/8 A, x/4xb32 tile, x/4f16 0x7f0000000000",
-       false,
-       [](Session& s, const std::string& w) { s.examine(w); }},
-      {{"backtrace", "bt", "where"},
-       "",
-       "the calls of the focus, inlined ones too",
-       false,
-       [](Session& s, const std::string&) {
-         s.show(s.debugger_.ask({{"do", "where"}}));
-       }},
-      {{"info", "i"},
-       "breakpoints|registers|variables|warps|blocks|barriers|mbarriers|copies|launches|checkpoints|line",
-       "what there is, and what state it has",
-       false,
-       [](Session& s, const std::string& w) { s.info(w); }},
-      {{"list", "l"},
-       "[LINE]",
-       "the source around the focus, or around a line",
-       false,
-       [](Session& s, const std::string& w) { s.list_source(w); }},
-      {{"disassemble", "disas"},
-       "[COUNT]",
-       "statements of the PTX around the focus",
-       false,
-       [](Session& s, const std::string& w) { s.disassemble(w); }},
-      {{"where-from"},
-       "REGISTER|ADDRESS",
-       "where the bytes come from: which memory, and which statements moved them",
-       false,
-       [](Session& s, const std::string& w) { s.where_from(w); }},
-      {{"who-wrote"},
-       "REGISTER|ADDRESS|EXPRESSION",
-       "go back to the statement that wrote it last",
-       false,
-       [](Session& s, const std::string& w) { s.moved(s.debugger_.go_to_writer(w)); }},
-      {{"matrix"},
-       "a|b|c|d|e|r",
-       "an operand of the matrix instruction at hand: wgmma's a and b as their descriptors have them",
-       false,
-       [](Session& s, const std::string& w) { s.matrix(w); }},
-      {{"explain"},
-       "ROW,COLUMN",
-       "how the mma at hand computes an element of its result, step by step",
-       false,
-       [](Session& s, const std::string& w) {
-         const std::size_t comma = w.find(',');
-         if (comma == std::string::npos) throw std::invalid_argument("explain needs an element of the result: explain 5,3");
-         s.show(s.debugger_.ask(
-             {{"do", "explain"},
-              {"element", {number_of(trimmed(w.substr(0, comma)), "row"), number_of(trimmed(w.substr(comma + 1)), "column")}}}));
-       }},
-      {{"banks"},
-       "",
-       "what the access at hand asks of the banks of shared memory",
-       false,
-       [](Session& s, const std::string&) {
-         s.show(s.debugger_.ask({{"do", "banks"}}));
-       }},
-      {{"diverged"},
-       "",
-       "which lanes of the warp are where",
-       false,
-       [](Session& s, const std::string&) {
-         s.show(s.debugger_.ask({{"do", "info"}, {"what", "splits"}}));
-       }},
-      {{"echo"}, "TEXT", "say a text: for scripts", false, [](Session& s, const std::string& w) { s.say_(w); }},
-      {{"help", "h"}, "[COMMAND]", "this list, or one command", false, [](Session& s, const std::string& w) { s.say_(help(w)); }},
-      {{"quit", "q", "exit"}, "", "end", false, [](Session&, const std::string&) {}},
+  static constexpr std::array all{
+      Row{"run r", "", "begin the first launch, up to a breakpoint", &S::run},
+      Row{"start", "", "begin, and stop before the first statement", &S::start},
+      Row{"continue c", "[N]", "go on to the next breakpoint, N times", &S::resume, true},
+      Row{"step s", "[N]", "go on to another line, into calls that are inlined", &S::step<Step::line>, true},
+      Row{"next n", "[N]", "the same over calls", &S::step<Step::over>, true},
+      Row{"stepi si", "[N]", "go on by a statement of the PTX", &S::step<Step::statement>, true},
+      Row{"finish", "", "go on until the call, inlined or not, is over", &S::step<Step::out>},
+      Row{"reverse-continue rc", "[N]", "go back to the breakpoint before; to before a watched value changed", &S::reverse_resume, true},
+      Row{"reverse-step rs", "[N]", "go back to where the line begins, or the line before", &S::reverse_step<Step::line>, true},
+      Row{"reverse-next rn", "[N]", "the same over calls", &S::reverse_step<Step::over>, true},
+      Row{"reverse-stepi rsi", "[N]", "go back by a statement of the PTX", &S::reverse_step<Step::statement>, true},
+      Row{"reverse-finish", "", "go back to where the call began", &S::reverse_step<Step::out>},
+      Row{"goto", "TIME", "go to a time: the number of an operation of the launch", &S::go_to},
+      Row{"launch", "N", "go to the start of launch N of the program, from 1 on", &S::go_to_launch},
+      Row{"break b", "FILE:LINE|LINE|*PTX-LINE|KERNEL|OPCODE [if CONDITION]",
+          "stop there, before the statement; 'break mma' at all opcodes that begin so", &S::set_breakpoint<false>},
+      Row{"tbreak tb", "PLACE [if CONDITION]", "the same, once", &S::set_breakpoint<true>},
+      Row{"watch", "EXPRESSION", "stop when the value changes: a variable, memory, shared memory, a register of the focus", &S::watch},
+      Row{"delete d", "[N]", "remove a breakpoint, or all", &S::remove_breakpoints},
+      Row{"enable", "N", "make a breakpoint stop again", &S::enable<true>},
+      Row{"disable", "N", "make a breakpoint not stop", &S::enable<false>},
+      Row{"condition", "N [CONDITION]", "stop at a breakpoint where the condition is true alone", &S::condition},
+      Row{"focus", "[block X[,Y[,Z]]] [warp N] [lane N] | thread X[,Y[,Z]]",
+          "look at another thread; 'block', 'warp', 'lane' and 'thread' begin it, too", &S::focus},
+      Row{"block", "X[,Y[,Z]] [warp N] [lane N]", "look at another block", &S::focus},
+      Row{"warp", "N [lane N]", "look at another warp of the block", &S::focus},
+      Row{"lane", "N", "look at another lane of the warp", &S::focus},
+      Row{"thread t", "X[,Y[,Z]]", "look at another thread of the block", &S::focus},
+      Row{"print p", "[/FORMAT] EXPRESSION [as OPCODE operand NAME]",
+          "a value: a variable of nvcc -G, p->x[2], %r5, threadIdx.x, a parameter, A[3], tile[2], {f32}ADDRESS, {f16:shared}ADDRESS; /w: "
+          "of "
+          "all lanes; /x /d /u /f /t, /h and /b two f16 and bf16. {%r1,%r2} as OPCODE operand a: registers as the matrix that they are",
+          &S::print},
+      Row{"x", "/COUNT[FORMAT][TYPE] EXPRESSION", "memory from an address on: x/8 A, x/4xb32 tile, x/4f16 0x7f0000000000", &S::examine},
+      Row{"backtrace bt where", "", "the calls of the focus, inlined ones too", &S::backtrace},
+      Row{"info i", "breakpoints|registers|variables|locals|warps|blocks|barriers|mbarriers|copies|launches|checkpoints|line",
+          "what there is, and what state it has", &S::info},
+      Row{"list l", "[LINE]", "the source around the focus, or around a line", &S::list_source},
+      Row{"disassemble disas", "[COUNT]", "statements of the PTX around the focus", &S::disassemble},
+      Row{"where-from", "VARIABLE|REGISTER|ADDRESS", "where the bytes come from: which memory, and which statements moved them",
+          &S::where_from},
+      Row{"who-wrote", "VARIABLE|REGISTER|ADDRESS", "go back to the statement that wrote it last", &S::who_wrote},
+      Row{"matrix", "a|b|c|d|e|r", "an operand of the matrix instruction at hand: wgmma's and tcgen05's as their descriptors have them",
+          &S::matrix},
+      Row{"explain", "ROW,COLUMN", "how the mma at hand computes an element of its result, step by step", &S::explain},
+      Row{"banks", "", "what the access at hand asks of the banks of shared memory", &S::banks},
+      Row{"diverged", "", "which lanes of the warp are where", &S::diverged},
+      Row{"echo", "TEXT", "say a text: for scripts", &S::echo},
+      Row{"help h", "[COMMAND]", "this list, or one command", &S::help},
+      Row{"quit q exit", "", "end", &S::quit},
   };
   return all;
 }
 
 const Session::Row& Session::find(const std::string& word) {
-  const Row* found = nullptr;
-  int count = 0;
+  std::vector<const Row*> found;
   for (const Row& row : rows()) {
-    if (std::ranges::find(row.names, word) != row.names.end()) return row;
-    if (row.names.front().starts_with(word)) found = &row, ++count;
+    if (row.is(word)) return row;
+    if (row.name().starts_with(word)) found.push_back(&row);
   }
-  if (count == 1) return *found;
+  if (found.size() == 1) return *found.front();
   std::vector<std::string_view> names;
   for (const Row& row : rows())
-    for (const std::string& name : row.names)
-      if (count == 0 || name.starts_with(word)) names.push_back(name);
-  if (count > 1) throw std::invalid_argument(fmt::format("'{}' may be {}", word, fmt::join(names, ", ")));
+    if (found.empty() || row.name().starts_with(word)) names.push_back(row.name());
+  if (!found.empty()) throw std::invalid_argument(fmt::format("'{}' may be {}", word, fmt::join(names, ", ")));
   const std::string_view near = nearest(word, names);
   throw std::invalid_argument(
       fmt::format("there is no command '{}'{}; 'help' lists them", word, near.empty() ? "" : fmt::format("; '{}' is one", near)));
 }
 
-std::string Session::help(const std::string& command) {
-  std::string text;
-  const auto add = [&](const Row& row) {
-    text += fmt::format("{}{} {}\n    {}", text.empty() ? "" : "\n", fmt::join(row.names, ", "), row.arguments, row.help);
+void Session::help(const std::string& command) {
+  const auto tell = [&](const Row& row) {
+    std::string names(row.names);
+    for (std::size_t at = 0; (at = names.find(' ', at)) != std::string::npos; at += 2) names.replace(at, 1, ", ");
+    say_(fmt::format("{} {}\n    {}", names, row.arguments, row.help));
   };
-  if (!command.empty()) {
-    add(find(command));
-    return text;
-  }
-  for (const Row& row : rows()) add(row);
-  return text +
-         "\n\nExamples:\n"
-         "  break gemm.cu:41 if blockIdx.x == 1 && lane == 4\n"
-         "  run\n"
-         "  print/x %r5\n"
-         "  watch tile[3]\n"
-         "  reverse-continue\n"
-         "  who-wrote A[17]\n"
-         "  print {%r108,%r109,%r110,%r111} as mma.m16n8k16.f16 operand a";
+  if (!command.empty()) return tell(find(command));
+  for (const Row& row : rows()) tell(row);
+  say_(
+      "\nExamples:\n"
+      "  break gemm.cu:41 if blockIdx.x == 1 && lane == 4\n"
+      "  run\n"
+      "  print/x %r5\n"
+      "  watch tile[3]\n"
+      "  reverse-continue\n"
+      "  who-wrote A[17]\n"
+      "  print {%r108,%r109,%r110,%r111} as mma.m16n8k16.f16 operand a");
 }
 
 bool Session::execute(const std::string& line) {
@@ -339,14 +182,37 @@ bool Session::execute(const std::string& line) {
     format_ = words.substr(1, stop - 1);
     words = trimmed(words.substr(stop));
   }
-  if (row.names.front() == "quit") return false;
-  row.work(*this, words);
-  return true;
+  ended_ = false;
+  if (row.work == &Session::focus && row.name() != "focus") words = fmt::format("{} {}", row.name(), words);
+  (this->*row.work)(words);
+  return !ended_;
 }
 
-// ---- Stops
+// ---- Going and stopping
 
-void Session::moved(const Stop& stop, const std::string&) {
+void Session::run(const std::string&) {
+  moved(debugger_.run(false));
+}
+void Session::start(const std::string&) {
+  moved(debugger_.run(true));
+}
+void Session::resume(const std::string& words) {
+  repeat(words, [&] { return debugger_.resume(); });
+}
+void Session::reverse_resume(const std::string& words) {
+  repeat(words, [&] { return debugger_.reverse_resume(); });
+}
+void Session::go_to(const std::string& words) {
+  moved(debugger_.go_to(number_of(words, "time")));
+}
+void Session::go_to_launch(const std::string& words) {
+  moved(debugger_.go_to_launch(number_of(words, "number of a launch") - 1));
+}
+void Session::who_wrote(const std::string& words) {
+  moved(debugger_.go_to_writer(words));
+}
+
+void Session::moved(const Stop& stop) {
   if (const std::string printed = debugger_.take_printed(); !printed.empty()) say_(trimmed(printed));
   tell(stop);
 }
@@ -402,12 +268,29 @@ void Session::tell(const Stop& stop) {
 
 // ---- Breakpoints and focus
 
+Breakpoint& Session::breakpoint(const std::string& number) {
+  return debugger_.find_breakpoint(static_cast<int>(number_of(number, "breakpoint")));
+}
+
+void Session::remove_breakpoints(const std::string& words) {
+  if (words.empty()) return debugger_.breakpoints().clear();
+  debugger_.remove_breakpoint(breakpoint(words).id);
+}
+
+void Session::condition(const std::string& words) {
+  const std::size_t space = std::min(words.find(' '), words.size());
+  Breakpoint& each = breakpoint(words.substr(0, space));
+  const std::string condition = trimmed(words.substr(space));
+  if (!condition.empty()) static_cast<void>(Expression(condition, debugger_.names()));
+  each.condition = condition;
+}
+
 void Session::set_breakpoint(const std::string& words, bool temporary) {
   const std::size_t at = words.find(" if ");
   const std::string where = trimmed(words.substr(0, at));
   if (where.empty()) throw std::invalid_argument("break needs a place: FILE:LINE, LINE, *PTX-LINE or a kernel's name");
   const Breakpoint& made = debugger_.add_break(where, at == std::string::npos ? "" : trimmed(words.substr(at + 4)), temporary);
-  const std::string place = made.statements.empty() ? "in a later launch"
+  const std::string place = made.statements.empty() ? "in another launch"
                                                     : fmt::format("at {}, {} place{}", debugger_.source().place(made.statements.front()),
                                                                   made.statements.size(), made.statements.size() == 1 ? "" : "s");
   say_(fmt::format("breakpoint {} {}", made.id,
@@ -474,14 +357,14 @@ void Session::print(const std::string& words) {
     Json registers = Json::array();
     std::istringstream in(list);
     for (std::string each; std::getline(in, each, ',');) registers.push_back(each);
-    return show(debugger_.ask({{"do", "matrix"}, {"registers", registers}, {"opcode", how[0]}, {"operand", how[2]}}));
+    return ask({{"do", "matrix"}, {"registers", registers}, {"opcode", how[0]}, {"operand", how[2]}});
   }
   std::string format = format_;
   const bool lanes = format.find('w') != std::string::npos;
   std::erase(format, 'w');
   format = checked_format(format);
   const Json answer = debugger_.ask({{"do", "print"}, {"text", words}, {"format", format}, {"lanes", lanes}});
-  if (lanes) return show(answer);
+  if (lanes) return say_(answer.at("text"));
   say_(fmt::format("{} = {}{}", words, answer.at("text").get<std::string>(),
                    answer.contains("note") ? "  (" + answer.at("note").get<std::string>() + ")" : ""));
 }
@@ -499,12 +382,12 @@ void Session::examine(const std::string& words) {
   if (type_named(type).empty()) throw std::invalid_argument(fmt::format("'{}' is no type of PTX: b32, f16, u8", type));
   if (is_float(type)) format.clear();
   const std::uint64_t count = digits == 0 ? 1 : number_of(format_.substr(0, digits), "count");
-  show(debugger_.ask({{"do", "examine"}, {"text", words}, {"count", count}, {"type", type}, {"format", format}}));
+  ask({{"do", "examine"}, {"text", words}, {"count", count}, {"type", type}, {"format", format}});
 }
 
 void Session::matrix(const std::string& words) {
   if (words.empty()) throw std::invalid_argument("matrix needs an operand: a, b, c, d, e or r");
-  show(debugger_.ask({{"do", "matrix"}, {"operand", words}}));
+  ask({{"do", "matrix"}, {"operand", words}});
 }
 
 /// The registers of an operand of the matrix instruction at hand, "b" of mma D, A, B, C: as the PTX writes them. None elsewhere.
@@ -533,11 +416,28 @@ void Session::where_from(const std::string& words) {
   }
 }
 
+void Session::explain(const std::string& words) {
+  const std::size_t comma = words.find(',');
+  if (comma == std::string::npos) throw std::invalid_argument("explain needs an element of the result: explain 5,3");
+  ask({{"do", "explain"},
+       {"element", {number_of(trimmed(words.substr(0, comma)), "row"), number_of(trimmed(words.substr(comma + 1)), "column")}}});
+}
+
+void Session::backtrace(const std::string&) {
+  ask({{"do", "where"}});
+}
+void Session::banks(const std::string&) {
+  ask({{"do", "banks"}});
+}
+void Session::diverged(const std::string&) {
+  ask({{"do", "info"}, {"what", "splits"}});
+}
+
 // ---- What there is
 
 void Session::info(const std::string& words) {
   static const std::vector<std::string_view> asked{"warps", "blocks", "barriers", "mbarriers", "copies"};
-  static const std::vector<std::string_view> own{"breakpoints", "registers", "variables", "launches", "checkpoints", "line"};
+  static const std::vector<std::string_view> own{"breakpoints", "registers", "variables", "locals", "launches", "checkpoints", "line"};
   std::vector<std::string_view> all = asked, found;
   all.insert(all.end(), own.begin(), own.end());
   for (const std::string_view each : all)
@@ -545,8 +445,9 @@ void Session::info(const std::string& words) {
   if (words == "b") found = {"breakpoints"};
   if (found.size() != 1) throw std::invalid_argument(fmt::format("info is about {}", fmt::join(all, ", ")));
   const std::string what(found.front());
-  if (std::ranges::find(asked, what) != asked.end()) return show(debugger_.ask({{"do", "info"}, {"what", what}}));
-  if (what == "registers" || what == "variables") return show(debugger_.ask({{"do", what}}));
+  if (std::ranges::find(asked, what) != asked.end()) return ask({{"do", "info"}, {"what", what}});
+  if (what == "locals") return ask({{"do", "variables"}, {"locals", true}});
+  if (what == "registers" || what == "variables") return ask({{"do", what}});
   if (what == "line") {
     const Json at = debugger_.ask({{"do", "where"}});
     return say_(at.value("state", at.at("text").get<std::string>()));

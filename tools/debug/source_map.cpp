@@ -4,7 +4,7 @@
 #include <climits>
 #include <map>
 #include <set>
-#include <tuple>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -67,34 +67,27 @@ std::vector<int> SourceMap::places(int levels) const {
     for (std::uint32_t i = 0; i < size(); ++i) lines.push_back(ptx_line(i));
     return lines;
   }
-  std::map<std::vector<std::tuple<int, int>>, int> known;
-  std::vector<int> all;
-  for (std::uint32_t i = 0; i < size(); ++i) {
-    const std::vector<int> lines = chain(i);
-    std::vector<std::tuple<int, int>> key;
-    for (std::size_t k = lines.size() > static_cast<std::size_t>(levels) ? lines.size() - static_cast<std::size_t>(levels) : 0;
-         k < lines.size(); ++k) {
-      const syntax::SourceLine& line = program_.module->source_lines[static_cast<std::size_t>(lines[k])];
-      key.emplace_back(line.file, line.line);
-    }
-    all.push_back(key.empty() ? -1 : known.emplace(key, static_cast<int>(known.size())).first->second);
-  }
-  return all;
+  return numbered(levels, [](const syntax::SourceLine& line) { return Key{"", line.file, line.line}; });
 }
 
 std::vector<int> SourceMap::instances(int levels) const {
-  std::map<std::vector<std::tuple<std::string_view, int, int>>, int> known;
+  return numbered(levels, [this](const syntax::SourceLine& line) {
+    if (line.inlined_at < 0) return Key{line.function, -1, -1};
+    const syntax::SourceLine& call = program_.module->source_lines[static_cast<std::size_t>(line.inlined_at)];
+    return Key{line.function, call.file, call.line};
+  });
+}
+
+/// Equal numbers for statements whose outermost `levels` lines have equal keys.
+std::vector<int> SourceMap::numbered(int levels, const std::function<Key(const syntax::SourceLine&)>& key_of) const {
+  std::map<std::vector<Key>, int> known;
   std::vector<int> all;
   for (std::uint32_t i = 0; i < size(); ++i) {
     const std::vector<int> lines = chain(i);
-    std::vector<std::tuple<std::string_view, int, int>> key;
-    const auto count = static_cast<int>(lines.size());
-    for (int k = std::max(0, count - levels); k < count; ++k) {
-      const syntax::SourceLine& line = program_.module->source_lines[static_cast<std::size_t>(lines[static_cast<std::size_t>(k)])];
-      const syntax::SourceLine* const call =
-          line.inlined_at < 0 ? nullptr : &program_.module->source_lines[static_cast<std::size_t>(line.inlined_at)];
-      key.emplace_back(line.function, call == nullptr ? -1 : call->file, call == nullptr ? -1 : call->line);
-    }
+    const std::size_t count = std::min(lines.size(), static_cast<std::size_t>(levels));
+    std::vector<Key> key;
+    for (const int line : std::span(lines).last(count))
+      key.push_back(key_of(program_.module->source_lines[static_cast<std::size_t>(line)]));
     all.push_back(key.empty() ? -1 : known.emplace(key, static_cast<int>(known.size())).first->second);
   }
   return all;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <warpmat/ptx/program/code.h>
@@ -43,6 +45,8 @@ class SourceMap {
 
  private:
   std::string file_of(int number) const;
+  using Key = std::tuple<std::string_view, int, int>;
+  std::vector<int> numbered(int levels, const std::function<Key(const syntax::SourceLine&)>& key_of) const;
   std::vector<int> chain(std::uint32_t statement) const;  ///< of Module::source_lines, the innermost first
   std::vector<std::uint32_t> beginning(int line, std::string_view file) const;
 

@@ -97,6 +97,11 @@ class Origins : public machine::Observer {
   /// Of a register of the event's warp; nullptr: no byte has an origin.
   const RegisterOrigins* find(const machine::Event& event, code::Slot slot);
   std::span<const Origin> shared(int rank) const { return blocks_[static_cast<std::size_t>(rank)].shared; }
+  /// Of a byte of a lane's local memory.
+  Origin local(const std::uint8_t* place) const {
+    const auto found = local_.find(place);
+    return found == local_.end() ? Origin{} : found->second;
+  }
 
  private:
   /// What a descriptor of B names: the warps of a warpgroup read it one after the other.

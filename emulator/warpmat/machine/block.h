@@ -111,6 +111,7 @@ class Block {
   /// Its tensor memory, made where a program has statements of tcgen05.
   bool has_tensor_core() const { return tensor_core_ != nullptr; }
   TensorCore& tensor_core() { return *tensor_core_; }
+  const TensorCore& tensor_core() const { return *tensor_core_; }
   /// The shared state of warps 4 `index` to 4 `index` + 3.
   WarpgroupIssues& warpgroup(int index) { return warpgroups_[static_cast<std::size_t>(index)]; }
   /// A statement of one of its warps, for errors.

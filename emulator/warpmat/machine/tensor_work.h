@@ -11,6 +11,8 @@
 
 namespace warpmat::machine {
 
+class WarpState;
+
 // tcgen05.mma, .cp and .shift apart from the threads that issue them: where their operands are, what they take from shared memory, and what
 // they do to tensor memory. Functions throw Trap for what a statement may not say.
 
@@ -24,6 +26,9 @@ struct TensorOperands {
   std::uint32_t instruction = 0;                                ///< the instruction descriptor
   std::uint64_t mask = 0;                                       ///< of zero columns, if the statement has one
 };
+
+/// Those of the tcgen05.mma that a lane of the warp executes.
+TensorOperands operands_of(const WarpState& warp, const code::Operation& operation, int lane);
 
 /// Told of the columns from a cell on that the work touches, and of what they hold: "D".
 using CheckColumns = std::function<void(TensorCell at, int columns, const char* what)>;

@@ -58,7 +58,9 @@ void place_tensor_work(WarpState& warp, PendingTensorWork& work, Place place, De
   if (work.kind != Kind::shift) work.shared = operands_now(warp, work);
 }
 
-void issue_tensor_product(WarpState& warp, const Operation& operation, int lane, PendingTensorWork& work) {
+}  // namespace
+
+TensorOperands operands_of(const WarpState& warp, const Operation& operation, int lane) {
   const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
   const auto word = [&](int source) { return warp.source_word(operation, source, lane); };
   const auto wide_word = [&](int source) { return warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]; };
@@ -72,6 +74,15 @@ void issue_tensor_product(WarpState& warp, const Operation& operation, int lane,
     operands.scale_b = word(statement.scale_source() + 1);
   }
   if (statement.masks_columns) operands.mask = wide_word(statement.mask_source());
+  return operands;
+}
+
+namespace {
+
+void issue_tensor_product(WarpState& warp, const Operation& operation, int lane, PendingTensorWork& work) {
+  const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
+  const auto word = [&](int source) { return warp.source_word(operation, source, lane); };
+  const TensorOperands operands = operands_of(warp, operation, lane);
   for (std::size_t i = 0; i < statement.disabled_words; ++i)
     work.disabled[i / 4][i % 4] = word(statement.disabled_source() + static_cast<int>(i));
   work.accumulates = (*warp.at<LaneMask>(warp.source_slot(operation, statement.enable_source())) & lane_bit(lane)) != 0;

@@ -60,11 +60,18 @@ struct Operation {
   RegisterClass result_class(int i) const { return static_cast<RegisterClass>(result_classes >> 2 * i & 3); }
 };
 
+/// A variable, or a parameter of a .func, in a lane's local memory.
+struct LocalVariable {
+  std::string_view name;
+  std::uint32_t offset = 0;  ///< in the function's local memory
+};
+
 struct Function {
   std::string_view name;
   std::int32_t first = 0, last = 0;  ///< operations, `last` excluded
   std::uint32_t frame_bytes = 0;     ///< of registers
   std::uint32_t local_bytes = 0;     ///< of a lane's local memory
+  std::vector<LocalVariable> locals;
 };
 
 /// A variable of the module or a shared variable.

@@ -59,6 +59,7 @@ struct DraftFunction {
   std::vector<DeclaredRegisters> declared;  ///< in the order of the text, of all scopes
   std::vector<int> labels;                  ///< the operation that each one precedes
   std::uint32_t local_bytes = 0;
+  std::vector<LocalVariable> locals;
   std::vector<std::int32_t> parameter_offsets, return_offsets;  ///< in local memory, or -1 for registers
   std::vector<std::int32_t> parameter_bytes, return_bytes;
   std::vector<Value> parameter_registers, return_registers;  ///< of .reg parameters

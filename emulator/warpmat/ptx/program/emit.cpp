@@ -156,7 +156,7 @@ class Emitter {
     const auto size = static_cast<std::int32_t>(function.operations.size());
     constexpr std::uint32_t local_alignment = 16;
     program_.functions.push_back({function.source->name, first, first + size, frames_[index].bytes,
-                                  (function.local_bytes + local_alignment - 1) / local_alignment * local_alignment});
+                                  (function.local_bytes + local_alignment - 1) / local_alignment * local_alignment, function.locals});
     for (const DraftOperation& draft : function.operations) emit_operation(index, draft, first);
     add_convergence(index, first);
     mark_unused_results(index, first);

@@ -97,6 +97,7 @@ int ProgramDraft::function_index(const syntax::Function& function) {
     const std::int64_t size = in_register ? 0 : size_of(variable);
     offsets.push_back(in_register ? -1 : place_local(draft.local_bytes, size, alignment_of(variable), function));
     bytes.push_back(static_cast<std::int32_t>(size));
+    if (!in_register) draft.locals.push_back({variable.name, static_cast<std::uint32_t>(offsets.back())});
   };
   if (!function.entry) {
     for (const syntax::Variable& variable : function.returns) place(variable, draft.return_offsets, draft.return_bytes);
@@ -228,6 +229,7 @@ void FunctionResolver::declare(const syntax::Variable& variable) {
     case Space::param: {
       const std::int64_t bytes = size_of(variable);
       const std::int32_t offset = new_local(bytes, alignment_of(variable));
+      function_.locals.push_back({variable.name, static_cast<std::uint32_t>(offset)});
       return names_.declare(variable.name, {.kind = Named::Kind::local,
                                             .offset = static_cast<std::uint32_t>(offset),
                                             .bytes = static_cast<std::uint32_t>(bytes),
