@@ -14,6 +14,8 @@ A marked test without that fixture is one of Triton's kernels: it runs inside of
     @pytest.mark.warpmat(target="h100", checks="all")
     def test_my_triton_kernel():
         add[(8,)](x, y, out, 1000, BLOCK=128)      # CPU tensors or NumPy arrays
+
+Whole suites of Triton's kernels that are written for a GPU run unchanged by `pytest --warpmat-triton h100`: torch's device "cuda" is then the CPU.
 """
 
 from __future__ import annotations
@@ -66,7 +68,17 @@ def _triton_on_warpmat(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--warpmat-triton", metavar="TARGET", help="run Triton's kernels of all tests on the CPU, as this GPU, and torch's device cuda, too")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    target = config.getoption("--warpmat-triton")
+    if target is not None:
+        from . import triton
+
+        config.add_cleanup(lambda: used.__exit__(None, None, None))
+        used = triton.use(target, torch_cuda=True)
     config.addinivalue_line(
         "markers", "warpmat(target, require=None): the GPU to be, and the label that its bits must have at least; of Triton's kernels, options"
     )

@@ -24,11 +24,25 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 __all__ = ["Array", "KernelError", "KernelWarning", "Observed", "libraries", "options", "stop", "use"]
 
 _CORE = "libwarpmat_cuda.so.0"
+_ATTRIBUTES = {
+    "major": 75,
+    "minor": 76,
+    "multi_processor_count": 16,
+    "warp_size": 10,
+    "max_threads_per_block": 1,
+    "max_threads_per_multi_processor": 39,
+    "regs_per_multiprocessor": 82,
+    "shared_memory_per_block": 8,
+    "shared_memory_per_multiprocessor": 81,
+    "shared_memory_per_block_optin": 97,
+    "L2_cache_size": 38,
+}
+"""Members of torch's device properties by their number among the attributes of CUDA's driver (CUdevice_attribute)."""
 _lock = threading.RLock()
 
 
@@ -99,6 +113,14 @@ class _Cuda:
         self.core.cuDeviceGetAttribute(ctypes.byref(value), number, 0)
         return value.value
 
+    def properties(self) -> Dict[str, Any]:
+        """The device, by the names of torch.cuda.get_device_properties."""
+        name, memory = ctypes.create_string_buffer(256), ctypes.c_size_t()
+        self.core.cuDeviceGetName(name, len(name), 0)
+        self.core.cuDeviceTotalMem_v2(ctypes.byref(memory), 0)
+        numbers = {of_torch: self.attribute(number) for of_torch, number in _ATTRIBUTES.items()}
+        return {"name": name.value.decode(), "total_memory": memory.value, **numbers}
+
     def take(self) -> Dict[str, Any]:
         """What launches reported since the last call; the fault is forgotten."""
         found: Dict[str, Any] = json.loads(self.core.warpmat_cuda_take_reports())
@@ -116,6 +138,7 @@ _variables = {
     "target": "WARPMAT_CUDA_TARGET",
     "checks": "WARPMAT_CUDA_CHECK",
     "schedule": "WARPMAT_CUDA_SCHEDULE",
+    "timing": "WARPMAT_CUDA_TIMING",
     "undefined": "WARPMAT_CUDA_UNDEFINED",
     "jobs": "WARPMAT_CUDA_JOBS",
     "sms": "WARPMAT_CUDA_SMS",
@@ -223,11 +246,10 @@ def _memory_of(value: Any, name: str) -> Iterator[Tuple[int, int, str]]:
     if isinstance(value, (tuple, list)):
         for i, each in enumerate(value):
             yield from _memory_of(each, f"{name}[{i}]")
-    elif getattr(value, "is_cuda", False):
-        return
     elif hasattr(value, "untyped_storage"):
         storage = value.untyped_storage()
-        yield storage.data_ptr(), storage.nbytes(), name
+        if getattr(getattr(storage, "device", None), "type", "cpu") == "cpu":
+            yield storage.data_ptr(), storage.nbytes(), name
     elif isinstance(value, Array):
         base = value.array
         while _is_numpy(base.base):
@@ -281,19 +303,22 @@ def _conclude(cuda: _Cuda, error: Optional[BaseException] = None) -> None:
         raise error
 
 
-class _Moment:
-    """torch.cuda.Event, as triton.testing uses it."""
+class Moment:
+    """torch.cuda.Event: times are the emulator's."""
 
-    def __init__(self, **_: Any) -> None:
+    def __init__(self, *_: Any, **__: Any) -> None:
         self.at = 0.0
 
     def record(self, *_: Any) -> None:
         self.at = time.perf_counter()
 
-    def elapsed_time(self, end: "_Moment") -> float:
+    def elapsed_time(self, end: "Moment") -> float:
         return 1e3 * (end.at - self.at)
 
     def synchronize(self) -> None:
+        pass
+
+    def wait(self, *_: Any) -> None:
         pass
 
     def query(self) -> bool:
@@ -303,7 +328,7 @@ class _Moment:
 class _Device:
     """torch.cuda, as triton.testing uses it."""
 
-    Event = _Moment
+    Event = Moment
 
     @staticmethod
     def synchronize(*_: Any) -> None:
@@ -314,8 +339,10 @@ class _Device:
         return 0
 
 
+_FIRST_DEVICE = 1000
 _device_targets: List[str] = []
-"""The targets that were used: to Triton each is a device of its own, by its place here, so that none gets another one's kernels."""
+"""The targets that were used: to Triton each is a device of its own, by its place here, so that none gets another one's kernels. Their numbers
+are no GPU's: a kernel that has run here runs on a GPU of this machine, too."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -504,31 +531,43 @@ _active: Any = None
 class _Use:
     """The result of use(): `with` ends it."""
 
-    def __init__(self, before: Any, variables: Dict[str, Optional[str]]) -> None:
-        self.before, self.variables = before, variables
+    def __init__(self, before: Any, variables: Dict[str, Optional[str]], end_torch_cuda: Callable[[], None]) -> None:
+        self.before, self.variables, self.end_torch_cuda = before, variables, end_torch_cuda
 
     def __enter__(self) -> "_Use":
         return self
 
     def __exit__(self, *_: Any) -> None:
         global _active
+        self.end_torch_cuda()
         _put(self.variables)
         _cuda().core.warpmat_cuda_configure()
         _active = self.before
         _activate(self.before)
 
 
+_PTXAS = ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH")
+_ptxas_of_user = {name: os.environ.get(name) for name in _PTXAS}
+
+
 def _activate(driver: Any) -> None:
+    """Makes `driver` Triton's, with the ptxas that makes code for it; None: that of the machine's GPU."""
+    from triton.backends.nvidia import compiler
     from triton.runtime import driver as drivers
 
+    _put(_ptxas_of_user if driver is None else dict.fromkeys(_PTXAS, os.path.join(_cuda().folder, "bin", "ptxas")))
+    compiler.get_ptxas_version.cache_clear()  # it is in the keys of Triton's cache on disk
     if driver is None:
         drivers.reset_active()
     else:
         drivers.set_active(driver)
 
 
-def use(target: str = "h100", **values: Any) -> _Use:
+def use(target: str = "h100", torch_cuda: bool = False, **values: Any) -> _Use:
     """From here on, Triton's kernels run on the CPU with the bits of `target`, a card's name or "sm_90a". values: as of options().
+
+    torch_cuda: to torch the device "cuda" is the CPU, in this thread, so that programs and tests that are written for a GPU run. torch.cuda tells of
+    `target`, and tensors say that they are CUDA's; what torch computes has the CPU's bits.
 
     As `with use("a100"):` it ends with the block. A GPU of this machine, and what torch does there, stays as it is. Raises ImportError without
     Triton, and ValueError for a target that warpmat does not have.
@@ -536,16 +575,25 @@ def use(target: str = "h100", **values: Any) -> _Use:
     global _active
     with _lock:
         cuda = _cuda()
-        _paths(cuda.folder)
         before = _set({"target": target, **values})
         cuda.start()
         if target not in _device_targets:
             _device_targets.append(target)
         _adapt_triton()
-        used = _Use(_active, before)
-        _active = _driver_class()(_device_targets.index(target))
+        used = _Use(_active, before, _torch_cuda_on_cpu(cuda) if torch_cuda else _nothing)
+        _active = _driver_class()(_FIRST_DEVICE + _device_targets.index(target))
         _activate(_active)
         return used
+
+
+def _nothing() -> None:
+    pass
+
+
+def _torch_cuda_on_cpu(cuda: _Cuda) -> Callable[[], None]:
+    from . import _torch_cuda
+
+    return _torch_cuda.begin(cuda.properties())
 
 
 def stop() -> None:
@@ -555,7 +603,3 @@ def stop() -> None:
     _activate(None)
 
 
-def _paths(folder: str) -> None:
-    """Where Triton finds what stands for ptxas."""
-    for name in ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"):
-        os.environ[name] = os.path.join(folder, "bin", "ptxas")
