@@ -557,10 +557,13 @@ def _activate(driver: Any) -> None:
 
     _put(_ptxas_of_user if driver is None else dict.fromkeys(_PTXAS, os.path.join(_cuda().folder, "bin", "ptxas")))
     compiler.get_ptxas_version.cache_clear()  # it is in the keys of Triton's cache on disk
-    if driver is None:
-        drivers.reset_active()
-    else:
+    if driver is not None:
         drivers.set_active(driver)
+        return
+    try:
+        drivers.reset_active()
+    except RuntimeError:  # there is no GPU; whoever asks for a driver is told so
+        drivers._active = None
 
 
 def use(target: str = "h100", torch_cuda: bool = False, **values: Any) -> _Use:
