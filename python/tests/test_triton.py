@@ -83,6 +83,7 @@ def test_an_error_names_line_parameter_and_lane_and_the_next_launch_runs(triton)
         kernel[3, 1, 1](x, out, 1)
     text = str(error.value)
     assert "/kernels/mine.py:7" in text and "'x' of 256 bytes" in text and "block (2,0,0)" in text
+    assert "CUDA error: an illegal memory access" in text
     assert error.value.fault == "cudaErrorIllegalAddress" and error.value.reports[0]["kind"] == "out_of_range"
     kernel[2, 1, 1](x, out, 1)
     assert (out == x + 1).all()
@@ -116,6 +117,28 @@ def test_each_target_compiles_a_kernel_of_its_own_and_with_ends_it(triton):
         warpmat.triton.use("no_card")
     warpmat.triton.stop()
     assert triton.driver.active is None
+
+
+def test_a_gpu_of_this_machine_gets_kernels_and_a_ptxas_of_its_own(triton, monkeypatch):
+    monkeypatch.setitem(warpmat.triton._ptxas_of_user, "TRITON_PTXAS_PATH", "/usr/bin/of_the_user")
+    with warpmat.triton.use("h100"):
+        assert triton.driver.active.get_current_device() not in range(64)
+        assert os.environ["TRITON_PTXAS_PATH"].startswith(warpmat.triton.libraries())
+    assert os.environ["TRITON_PTXAS_PATH"] == "/usr/bin/of_the_user" and "TRITON_PTXAS_BLACKWELL_PATH" not in os.environ
+
+
+def test_torchs_device_cuda_is_the_cpu_inside_of_use(triton):
+    torch = pytest.importorskip("torch")
+    functions = torch.cuda.is_available, torch.cuda.get_device_capability
+    with warpmat.triton.use("h100", torch_cuda=True):
+        x, out = torch.arange(32, dtype=torch.float32, device="cuda"), torch.zeros(32).cuda()
+        assert x.device.type == "cpu" and x.is_cuda and torch.cuda.get_device_capability() == (9, 0)
+        add()[1, 1, 1](x, out, 3)
+        copied = out.cpu()
+        add()[1, 1, 1](x, out, 4)
+        assert (copied == x + 3).all() and (out == x + 4).all()
+    assert functions == (torch.cuda.is_available, torch.cuda.get_device_capability)
+    assert not torch.zeros(1).is_cuda
 
 
 def test_options_hold_inside_of_with_alone(triton):
@@ -272,4 +295,6 @@ def test_unmarked():
 
 def test_marked_tests_run_on_their_target(triton, pytester):
     pytester.makepyfile(MARKED.format(target="a100", arch=80))
-    run_plugin(pytester).assert_outcomes(passed=2)
+    run = run_plugin(pytester)
+    run.assert_outcomes(passed=2)
+    run.stdout.fnmatch_lines("*1 launch ran on the CPU alone: *")  # there is no GPU, or no torch

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import types
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -118,19 +118,48 @@ def _functions(properties: Any) -> Dict[str, Any]:
     }
 
 
+_begun: List["_Begun"] = []
+
+
+class _Begun:
+    """torch.cuda's own functions, and the mode that is in the way of torch's."""
+
+    def __init__(self, properties: Dict[str, Any]) -> None:
+        self.functions = _functions(types.SimpleNamespace(**properties))
+        self.before = {name: getattr(torch.cuda, name) for name in self.functions}
+        self.mode = _CudaOnCpu()
+
+
+def _put(functions: Dict[str, Any]) -> None:
+    for name, function in functions.items():
+        setattr(torch.cuda, name, function)
+
+
 def begin(properties: Dict[str, Any]) -> Callable[[], None]:
     """Puts the CPU in the place of "cuda" for this thread's calls of torch, and `properties` where torch.cuda tells of the device. Returns what
     ends it."""
-    before: List[Tuple[str, Any]] = []
-    for name, function in _functions(types.SimpleNamespace(**properties)).items():
-        before.append((name, getattr(torch.cuda, name)))
-        setattr(torch.cuda, name, function)
-    mode = _CudaOnCpu()
-    mode.__enter__()
+    begun = _Begun(properties)
+    _begun.append(begun)
+    _put(begun.functions)
+    begun.mode.__enter__()
 
     def end() -> None:
-        mode.__exit__(None, None, None)
-        for name, function in before:
-            setattr(torch.cuda, name, function)
+        begun.mode.__exit__(None, None, None)
+        _put(begun.before)
+        _begun.remove(begun)
 
     return end
+
+
+@contextlib.contextmanager
+def suspended() -> Iterator[None]:
+    """Inside, "cuda" is this machine's GPU again."""
+    if not _begun:
+        yield
+        return
+    _put(_begun[0].before)
+    try:
+        with torch._C.DisableTorchFunction():
+            yield
+    finally:
+        _put(_begun[-1].functions)

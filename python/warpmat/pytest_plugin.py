@@ -9,7 +9,8 @@ The marker names the GPU, and the weakest label that matrix instructions may hav
 programs as that GPU, and fails the test where a label is weaker. If this machine's first GPU is that hardware, a kernel runs there too and
 every byte of every array is compared. The summary says how many launches were not compared.
 
-A marked test without that fixture is one of Triton's kernels: it runs inside of warpmat.triton.use(), whose options the marker may have.
+A marked test without that fixture is one of Triton's kernels: it runs inside of warpmat.triton.use(), whose options the marker may have. Its
+launches are compared with this machine's GPU, too, if that has the target's compute capability; compare=False: they are not.
 
     @pytest.mark.warpmat(target="h100", checks="all")
     def test_my_triton_kernel():
@@ -64,7 +65,7 @@ def _triton_on_warpmat(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     from . import triton
 
-    with triton.use(**_marker(request).kwargs):
+    with triton.use(**{"compare": True, **_marker(request).kwargs}):
         yield
 
 
@@ -85,6 +86,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    launches = sys.modules.get(f"{__package__}._pytest_launches")
-    for reason, count in (launches.reasons if launches else {}).items():
+    modules = [sys.modules.get(f"{__package__}.{name}") for name in ("_pytest_launches", "_triton_compare")]
+    for reason, count in (row for module in modules if module for row in module.reasons.items()):
         terminalreporter.write_line(f"warpmat: {count} {'launch' if count == 1 else 'launches'} ran on the CPU alone: {reason}")

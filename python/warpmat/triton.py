@@ -43,6 +43,14 @@ _ATTRIBUTES = {
     "L2_cache_size": 38,
 }
 """Members of torch's device properties by their number among the attributes of CUDA's driver (CUdevice_attribute)."""
+_FAULTS = {
+    "cudaErrorAssert": "device-side assert triggered",
+    "cudaErrorIllegalAddress": "an illegal memory access was encountered",
+    "cudaErrorMisalignedAddress": "misaligned address",
+    "cudaErrorLaunchFailure": "unspecified launch failure",
+    "cudaErrorLaunchTimeout": "the launch timed out and was terminated",
+}
+"""CUDA's descriptions of kernels' faults (cudaGetErrorString)."""
 _lock = threading.RLock()
 
 
@@ -120,6 +128,10 @@ class _Cuda:
         self.core.cuDeviceTotalMem_v2(ctypes.byref(memory), 0)
         numbers = {of_torch: self.attribute(number) for of_torch, number in _ATTRIBUTES.items()}
         return {"name": name.value.decode(), "total_memory": memory.value, **numbers}
+
+    def fault_text(self, fault: str) -> str:
+        """What CUDA calls the fault: "CUDA error: device-side assert triggered", which programs look for."""
+        return f"CUDA error: {_FAULTS[fault]} ({fault})" if fault in _FAULTS else fault
 
     def take(self) -> Dict[str, Any]:
         """What launches reported since the last call; the fault is forgotten."""
@@ -297,7 +309,7 @@ def _conclude(cuda: _Cuda, error: Optional[BaseException] = None) -> None:
     for report in warned:
         warnings.warn(report["text"].rstrip(), KernelWarning, stacklevel=4)
     if wrong or fault:
-        text = "\n".join(report["text"].rstrip() for report in wrong) or fault
+        text = "\n".join([*(report["text"].rstrip() for report in wrong), *filter(None, [cuda.fault_text(fault)])])
         raise KernelError(text, wrong + warned, fault) from error
     if error is not None:
         raise error
@@ -506,7 +518,12 @@ def _adapt_triton() -> None:
         if _active is None:
             return run(self, *arguments, **keywords)
         values = {name: _as_argument(value) for name, value in keywords.items()}
-        return run(self, *(_as_argument(value) for value in arguments), **values)
+        positional = [_as_argument(value) for value in arguments]
+        if not _comparing or keywords.get("warmup"):
+            return run(self, *positional, **values)
+        from . import _triton_compare
+
+        return _triton_compare.run(run, self, _active.capability, positional, values)
 
     @functools.wraps(bench)
     def bench_first(self: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -526,6 +543,8 @@ def _adapt_triton() -> None:
 
 
 _active: Any = None
+_comparing = False
+"""Whether launches run on this machine's GPU, too."""
 
 
 class _Use:
@@ -538,12 +557,12 @@ class _Use:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        global _active
+        global _active, _comparing
         self.end_torch_cuda()
         _put(self.variables)
         _cuda().core.warpmat_cuda_configure()
-        _active = self.before
-        _activate(self.before)
+        _active, _comparing = self.before
+        _activate(_active)
 
 
 _PTXAS = ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH")
@@ -566,16 +585,18 @@ def _activate(driver: Any) -> None:
         drivers._active = None
 
 
-def use(target: str = "h100", torch_cuda: bool = False, **values: Any) -> _Use:
+def use(target: str = "h100", torch_cuda: bool = False, compare: bool = False, **values: Any) -> _Use:
     """From here on, Triton's kernels run on the CPU with the bits of `target`, a card's name or "sm_90a". values: as of options().
 
     torch_cuda: to torch the device "cuda" is the CPU, in this thread, so that programs and tests that are written for a GPU run. torch.cuda tells of
     `target`, and tensors say that they are CUDA's; what torch computes has the CPU's bits.
+    compare: each launch runs on this machine's GPU, too, if there is one of the target's compute capability; a byte of the arguments' memory that
+    differs is a KernelError. Not for kernels whose results depend on the order of blocks.
 
     As `with use("a100"):` it ends with the block. A GPU of this machine, and what torch does there, stays as it is. Raises ImportError without
     Triton, and ValueError for a target that warpmat does not have.
     """
-    global _active
+    global _active, _comparing
     with _lock:
         cuda = _cuda()
         before = _set({"target": target, **values})
@@ -583,7 +604,8 @@ def use(target: str = "h100", torch_cuda: bool = False, **values: Any) -> _Use:
         if target not in _device_targets:
             _device_targets.append(target)
         _adapt_triton()
-        used = _Use(_active, before, _torch_cuda_on_cpu(cuda) if torch_cuda else _nothing)
+        used = _Use((_active, _comparing), before, _torch_cuda_on_cpu(cuda) if torch_cuda else _nothing)
+        _comparing = compare
         _active = _driver_class()(_FIRST_DEVICE + _device_targets.index(target))
         _activate(_active)
         return used

@@ -1,0 +1,1 @@
+// A libnvJitLink without functions: see CMakeLists.txt.
