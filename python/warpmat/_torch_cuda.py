@@ -19,7 +19,7 @@ _TRANSFERS = (torch.Tensor.cuda, torch.Tensor.cpu)
 
 def _is_cuda(value: Any) -> bool:
     if isinstance(value, torch.device):
-        return value.type == "cuda"
+        return bool(value.type == "cuda")
     return isinstance(value, str) and value.split(":")[0] == "cuda"
 
 
@@ -27,7 +27,7 @@ def _on_cpu(value: Any) -> Any:
     return "cpu" if _is_cuda(value) else value
 
 
-class _CudaOnCpu(TorchFunctionMode):
+class _CudaOnCpu(TorchFunctionMode):  # type: ignore[misc]
     """Calls of torch that name the device "cuda" get the CPU."""
 
     def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:

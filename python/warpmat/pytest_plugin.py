@@ -22,7 +22,7 @@ Whole suites of Triton's kernels that are written for a GPU run unchanged by `py
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Dict, Iterator
 
 import pytest
 
@@ -65,7 +65,8 @@ def _triton_on_warpmat(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     from . import triton
 
-    with triton.use(**{"compare": True, **_marker(request).kwargs}):
+    values: Dict[str, Any] = {"compare": True, **_marker(request).kwargs}
+    with triton.use(**values):
         yield
 
 
