@@ -126,7 +126,7 @@ fs::path cuda_libraries() {
 }
 
 std::string preloaded_cuda_libraries(const fs::path& program) {
-  std::vector<std::string> names{"libcudart.so.13", "libcudart.so.12", "libcuda.so.1", "libnvJitLink.so.13", "libnvJitLink.so.12"};
+  std::vector<std::string> names{"libcudart.so.13", "libcudart.so.12", "libcuda.so.1", "libnvJitLink.so.13"};
   for (const std::string& needed : needed_libraries(program))
     if (const KnownLibrary* const known = find_known(needed); known != nullptr && known->is_here && fs::exists(cuda_libraries() / needed))
       names.push_back(needed);
