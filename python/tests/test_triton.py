@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -218,6 +219,23 @@ def test_an_autotuner_takes_the_first_configuration_that_works(triton):
 
     assert stand_in.Autotuner(["bad", "first", "second"], function).run() == "first"
     assert ran == ["bad", "first", "first"]
+
+
+def test_torch_compile_takes_first_configurations_if_asked(monkeypatch):
+    class CachingAutotuner:
+        launchers = ["first", "second"]
+
+        def benchmark_all_configs(self, *arguments, **keywords):
+            raise AssertionError("it compares times")
+
+    name = "torch._inductor.runtime.triton_heuristics"
+    for i in range(1, 5):
+        part = ".".join(name.split(".")[:i])
+        monkeypatch.setitem(sys.modules, part, types.ModuleType(part))
+    sys.modules[name].CachingAutotuner = CachingAutotuner
+    warpmat.triton.take_first_configurations()
+    times = CachingAutotuner().benchmark_all_configs(1, grid=2)
+    assert min(times, key=times.get) == "first" and len(times) == 2
 
 
 def test_many_threads_launch(triton):
