@@ -1,6 +1,7 @@
 """warpmat.triton over a stand-in for Triton: the driver below is the real one."""
 
 import os
+import shutil
 import subprocess
 import sys
 import types
@@ -159,6 +160,26 @@ def test_options_hold_inside_of_with_alone(triton):
         with warpmat.triton.options(checks="names"):
             pass
     assert "WARPMAT_CUDA_CHECK" not in os.environ
+
+
+def test_banks_labels_and_guesses_are_of_each_launch(triton, monkeypatch, tmp_path):
+    in_build = os.path.join(warpmat.triton.libraries(), "..", "..", "..", "warpmat")
+    if not (shutil.which("warpmat") or os.path.exists(in_build)):
+        pytest.skip("there is no command warpmat")
+    warpmat.triton.use("h100")
+    kernel, x, out = add(), floats(), np.zeros(64, np.float32)
+    with warpmat.triton.options(banks=True, labels=True, guess=True) as seen:
+        kernel[2, 1, 1](x, out, 1)
+        kernel[1, 1, 1](x, out, 1)
+    assert len(seen.banks) == len(seen.labels) == len(seen.guesses) == 2
+    assert {row["source"] for row in seen.banks[0]["global"]} == {"/kernels/mine.py:7", "/kernels/mine.py:8"}
+    (sums,) = [row for row in seen.labels[0] if row["opcode"] == "add.f32"]
+    assert sums["executed"] == 2 and sums["label"] == "measured"  # on an H200, which is the target
+    assert "out" in seen.guesses[0]
+    with warpmat.triton.options(banks=True, save=str(tmp_path / "kept")) as seen:
+        kernel[2, 1, 1](x, out, 1)
+    assert len(seen.banks) == 1 and (tmp_path / "kept" / "1" / "launch.json").exists()
+    assert "WARPMAT_CUDA_SAVE" not in os.environ
 
 
 def test_a_launch_that_never_ends_has_a_limit(triton):

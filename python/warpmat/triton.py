@@ -20,7 +20,9 @@ import glob
 import json
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -186,14 +188,77 @@ def _put(variables: Any) -> None:
 
 class Observed:
     """What launches inside of options() reported. warnings: reports as dicts. profile: rows with "line" of the Python file, "ptx_line",
-    "statement", "executed", "lanes" and "seconds"."""
+    "statement", "executed", "lanes" and "seconds".
+
+    After the block, one for each launch if asked for: banks: what `warpmat banks --format json` says, "shared" and "global" by line. labels: how the bits
+    of each instruction are known, with "opcode", "label" and "source". guesses: the text about the product that the kernel computes."""
 
     def __init__(self) -> None:
         self.warnings: List[Dict[str, Any]] = []
         self.profile: List[Dict[str, Any]] = []
+        self.banks: List[Dict[str, Any]] = []
+        self.labels: List[List[Dict[str, Any]]] = []
+        self.guesses: List[str] = []
 
 
 _observed: List[Observed] = []
+
+
+_EXAMINATIONS = ("banks", "labels", "guess")
+
+
+def _command() -> str:
+    """The command `warpmat`: in PATH, or where the build folder of the libraries has it. Raises FileNotFoundError."""
+    in_build = os.path.join(libraries(), "..", "..", "..", "warpmat")
+    found = shutil.which("warpmat") or shutil.which(in_build)
+    if found is None:
+        raise FileNotFoundError(f"the options {', '.join(_EXAMINATIONS)} need the command warpmat in PATH")
+    return found
+
+
+class _Examination:
+    """Saves launches, and asks the command about them: they are executed again."""
+
+    def __init__(self, command: str, wanted: List[str], folder: str) -> None:
+        self.command, self.wanted, self.folder = command, wanted, folder
+
+    def ask(self, subcommand: str, launch: str, *words: str) -> Any:
+        target = os.environ.get(_variables["target"], "sm_90a")
+        return subprocess.run([self.command, subcommand, launch, "--target", target, *words], capture_output=True, text=True)
+
+    def finish(self, observed: Observed) -> None:
+        for number in sorted((int(name) for name in os.listdir(self.folder) if name.isdigit())):
+            launch = os.path.join(self.folder, str(number), "launch.json")
+            if "banks" in self.wanted:
+                observed.banks.append(self.of(self.ask("banks", launch, "--format", "json")))
+            if "labels" in self.wanted:
+                report = os.path.join(self.folder, "report.json")
+                self.ask("launch", launch, "--quiet", "--report", report)
+                with open(report) as file:
+                    observed.labels.append(json.load(file)["instructions"])
+            if "guess" in self.wanted:
+                observed.guesses.append(self.ask("launch", launch, "--quiet", "--guess").stderr)
+
+    @staticmethod
+    def of(run: Any) -> Dict[str, Any]:
+        if run.returncode:
+            raise RuntimeError(run.stderr.rstrip())
+        found: Dict[str, Any] = json.loads(run.stdout)
+        return found
+
+
+@contextlib.contextmanager
+def _examined(wanted: List[str], values: Dict[str, Any], observed: Observed) -> Iterator[None]:
+    """What is launched inside is saved, in a folder of its own unless `values` name one, and examined afterwards."""
+    if not wanted:
+        yield
+        return
+    command = _command()
+    with tempfile.TemporaryDirectory() as folder:
+        values.setdefault("save", os.path.join(folder, "launches"))
+        yield
+        if os.path.isdir(values["save"]):
+            _Examination(command, wanted, values["save"]).finish(observed)
 
 
 @contextlib.contextmanager
@@ -201,18 +266,22 @@ def options(**values: Any) -> Iterator[Observed]:
     """Options for the launches inside of `with`.
 
     checks: "all", "none" or names, as `warpmat cuda --check` has them. gemm: the product that the kernels compute, "c=a*b:128x128x64", by the
-    names of the kernel's parameters. seconds: a launch that takes longer is an error. profile: True fills Observed.profile. schedule, undefined, jobs, sms, save, assembler: as of `warpmat cuda`.
+    names of the kernel's parameters. seconds: a launch that takes longer is an error. profile: True fills Observed.profile. banks, labels, guess: True
+    fills Observed.banks, .labels and .guesses, for which launches are executed again. schedule, timing, undefined, jobs, sms, save, assembler: as
+    of `warpmat cuda`.
     """
-    with _lock:
-        before = _set(values)
     observed = Observed()
-    _observed.append(observed)
-    try:
-        yield observed
-    finally:
-        _observed.remove(observed)
-        _put(before)
-        _cuda().core.warpmat_cuda_configure()
+    wanted = [name for name in _EXAMINATIONS if values.pop(name, False)]
+    with _examined(wanted, values, observed):
+        with _lock:
+            before = _set(values)
+        _observed.append(observed)
+        try:
+            yield observed
+        finally:
+            _observed.remove(observed)
+            _put(before)
+            _cuda().core.warpmat_cuda_configure()
 
 
 # ---- Arguments -------------------------------------------------------------------------------------------------------------------------
