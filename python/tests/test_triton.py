@@ -1,8 +1,10 @@
 """warpmat.triton over a stand-in for Triton: the driver below is the real one."""
 
 import os
+import shutil
 import subprocess
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -83,6 +85,7 @@ def test_an_error_names_line_parameter_and_lane_and_the_next_launch_runs(triton)
         kernel[3, 1, 1](x, out, 1)
     text = str(error.value)
     assert "/kernels/mine.py:7" in text and "'x' of 256 bytes" in text and "block (2,0,0)" in text
+    assert "CUDA error: an illegal memory access" in text
     assert error.value.fault == "cudaErrorIllegalAddress" and error.value.reports[0]["kind"] == "out_of_range"
     kernel[2, 1, 1](x, out, 1)
     assert (out == x + 1).all()
@@ -118,6 +121,28 @@ def test_each_target_compiles_a_kernel_of_its_own_and_with_ends_it(triton):
     assert triton.driver.active is None
 
 
+def test_a_gpu_of_this_machine_gets_kernels_and_a_ptxas_of_its_own(triton, monkeypatch):
+    monkeypatch.setitem(warpmat.triton._ptxas_of_user, "TRITON_PTXAS_PATH", "/usr/bin/of_the_user")
+    with warpmat.triton.use("h100"):
+        assert triton.driver.active.get_current_device() not in range(64)
+        assert os.environ["TRITON_PTXAS_PATH"].startswith(warpmat.triton.libraries())
+    assert os.environ["TRITON_PTXAS_PATH"] == "/usr/bin/of_the_user" and "TRITON_PTXAS_BLACKWELL_PATH" not in os.environ
+
+
+def test_torchs_device_cuda_is_the_cpu_inside_of_use(triton):
+    torch = pytest.importorskip("torch")
+    functions = torch.cuda.is_available, torch.cuda.get_device_capability
+    with warpmat.triton.use("h100", torch_cuda=True):
+        x, out = torch.arange(32, dtype=torch.float32, device="cuda"), torch.zeros(32).cuda()
+        assert x.device.type == "cpu" and x.is_cuda and torch.cuda.get_device_capability() == (9, 0)
+        add()[1, 1, 1](x, out, 3)
+        copied = out.cpu()
+        add()[1, 1, 1](x, out, 4)
+        assert (copied == x + 3).all() and (out == x + 4).all()
+    assert functions == (torch.cuda.is_available, torch.cuda.get_device_capability)
+    assert not torch.zeros(1).is_cuda
+
+
 def test_options_hold_inside_of_with_alone(triton):
     warpmat.triton.use("h100")
     kernel, x, out = add(), floats(), np.zeros(64, np.float32)
@@ -135,6 +160,26 @@ def test_options_hold_inside_of_with_alone(triton):
         with warpmat.triton.options(checks="names"):
             pass
     assert "WARPMAT_CUDA_CHECK" not in os.environ
+
+
+def test_banks_labels_and_guesses_are_of_each_launch(triton, monkeypatch, tmp_path):
+    in_build = os.path.join(warpmat.triton.libraries(), "..", "..", "..", "warpmat")
+    if not (shutil.which("warpmat") or os.path.exists(in_build)):
+        pytest.skip("there is no command warpmat")
+    warpmat.triton.use("h100")
+    kernel, x, out = add(), floats(), np.zeros(64, np.float32)
+    with warpmat.triton.options(banks=True, labels=True, guess=True) as seen:
+        kernel[2, 1, 1](x, out, 1)
+        kernel[1, 1, 1](x, out, 1)
+    assert len(seen.banks) == len(seen.labels) == len(seen.guesses) == 2
+    assert {row["source"] for row in seen.banks[0]["global"]} == {"/kernels/mine.py:7", "/kernels/mine.py:8"}
+    (sums,) = [row for row in seen.labels[0] if row["opcode"] == "add.f32"]
+    assert sums["executed"] == 2 and sums["label"] == "measured"  # on an H200, which is the target
+    assert "out" in seen.guesses[0]
+    with warpmat.triton.options(banks=True, save=str(tmp_path / "kept")) as seen:
+        kernel[2, 1, 1](x, out, 1)
+    assert len(seen.banks) == 1 and (tmp_path / "kept" / "1" / "module.ptx").exists()  # the folder needs no other one
+    assert "WARPMAT_CUDA_SAVE" not in os.environ
 
 
 def test_a_launch_that_never_ends_has_a_limit(triton):
@@ -195,6 +240,23 @@ def test_an_autotuner_takes_the_first_configuration_that_works(triton):
 
     assert stand_in.Autotuner(["bad", "first", "second"], function).run() == "first"
     assert ran == ["bad", "first", "first"]
+
+
+def test_torch_compile_takes_first_configurations_if_asked(monkeypatch):
+    class CachingAutotuner:
+        launchers = ["first", "second"]
+
+        def benchmark_all_configs(self, *arguments, **keywords):
+            raise AssertionError("it compares times")
+
+    name = "torch._inductor.runtime.triton_heuristics"
+    for i in range(1, 5):
+        part = ".".join(name.split(".")[:i])
+        monkeypatch.setitem(sys.modules, part, types.ModuleType(part))
+    sys.modules[name].CachingAutotuner = CachingAutotuner
+    warpmat.triton.take_first_configurations()
+    times = CachingAutotuner().benchmark_all_configs(1, grid=2)
+    assert min(times, key=times.get) == "first" and len(times) == 2
 
 
 def test_many_threads_launch(triton):
@@ -272,4 +334,6 @@ def test_unmarked():
 
 def test_marked_tests_run_on_their_target(triton, pytester):
     pytester.makepyfile(MARKED.format(target="a100", arch=80))
-    run_plugin(pytester).assert_outcomes(passed=2)
+    run = run_plugin(pytester)
+    run.assert_outcomes(passed=2)
+    run.stdout.fnmatch_lines("*1 launch ran on the CPU alone: *")  # there is no GPU, or no torch

@@ -1,6 +1,7 @@
 """What warpmat.triton uses of Triton 3.6, in modules of its names: kernels are PTX, and the launcher that Triton compiles is ctypes here."""
 
 import ctypes
+import functools
 import sys
 import types
 from contextvars import ContextVar
@@ -114,10 +115,12 @@ def install(monkeypatch):
     allocation._allocator, allocation.NullAllocator = ContextVar("allocator", default=NullAllocator()), NullAllocator
     modules = {name: types.ModuleType(name) for name in ("triton", "triton.backends", "triton.backends.nvidia", "triton.runtime")}
     compiler, jit, autotuner = (types.ModuleType(name) for name in ("triton.backends.compiler", "triton.runtime.jit", "triton.runtime.autotuner"))
+    of_nvidia = types.ModuleType("triton.backends.nvidia.compiler")
+    of_nvidia.get_ptxas_version = functools.lru_cache(lambda arch: "13.0")
     compiler.GPUTarget, jit.JITFunction, autotuner.Autotuner = GPUTarget, JITFunction, Autotuner
     runtime = modules["triton.runtime"]
     runtime.driver, runtime._allocation, runtime.jit, runtime.autotuner = DriverConfig(), allocation, jit, autotuner
-    modules["triton.backends.nvidia"].driver = nvidia
-    for module in (*modules.values(), compiler, jit, autotuner, allocation, nvidia):
+    modules["triton.backends.nvidia"].driver, modules["triton.backends.nvidia"].compiler = nvidia, of_nvidia
+    for module in (*modules.values(), compiler, of_nvidia, jit, autotuner, allocation, nvidia):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     return runtime

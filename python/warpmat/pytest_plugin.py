@@ -9,17 +9,20 @@ The marker names the GPU, and the weakest label that matrix instructions may hav
 programs as that GPU, and fails the test where a label is weaker. If this machine's first GPU is that hardware, a kernel runs there too and
 every byte of every array is compared. The summary says how many launches were not compared.
 
-A marked test without that fixture is one of Triton's kernels: it runs inside of warpmat.triton.use(), whose options the marker may have.
+A marked test without that fixture is one of Triton's kernels: it runs inside of warpmat.triton.use(), whose options the marker may have. Its
+launches are compared with this machine's GPU, too, if that has the target's compute capability; compare=False: they are not.
 
     @pytest.mark.warpmat(target="h100", checks="all")
     def test_my_triton_kernel():
         add[(8,)](x, y, out, 1000, BLOCK=128)      # CPU tensors or NumPy arrays
+
+Whole suites of Triton's kernels that are written for a GPU run unchanged by `pytest --warpmat-triton h100`: torch's device "cuda" is then the CPU.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Dict, Iterator
 
 import pytest
 
@@ -62,17 +65,28 @@ def _triton_on_warpmat(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     from . import triton
 
-    with triton.use(**_marker(request).kwargs):
+    values: Dict[str, Any] = {"compare": True, **_marker(request).kwargs}
+    with triton.use(**values):
         yield
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--warpmat-triton", metavar="TARGET", help="run Triton's kernels of all tests on the CPU, as this GPU, and torch's device cuda, too")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    target = config.getoption("--warpmat-triton")
+    if target is not None:
+        from . import triton
+
+        config.add_cleanup(lambda: used.__exit__(None, None, None))
+        used = triton.use(target, torch_cuda=True)
     config.addinivalue_line(
         "markers", "warpmat(target, require=None): the GPU to be, and the label that its bits must have at least; of Triton's kernels, options"
     )
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    launches = sys.modules.get(f"{__package__}._pytest_launches")
-    for reason, count in (launches.reasons if launches else {}).items():
+    modules = [sys.modules.get(f"{__package__}.{name}") for name in ("_pytest_launches", "_triton_compare")]
+    for reason, count in (row for module in modules if module for row in module.reasons.items()):
         terminalreporter.write_line(f"warpmat: {count} {'launch' if count == 1 else 'launches'} ran on the CPU alone: {reason}")

@@ -20,15 +20,39 @@ import glob
 import json
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-__all__ = ["Array", "KernelError", "KernelWarning", "Observed", "libraries", "options", "stop", "use"]
+__all__ = ["Array", "KernelError", "KernelWarning", "Observed", "libraries", "options", "stop", "take_first_configurations", "use"]
 
 _CORE = "libwarpmat_cuda.so.0"
+_ATTRIBUTES = {
+    "major": 75,
+    "minor": 76,
+    "multi_processor_count": 16,
+    "warp_size": 10,
+    "max_threads_per_block": 1,
+    "max_threads_per_multi_processor": 39,
+    "regs_per_multiprocessor": 82,
+    "shared_memory_per_block": 8,
+    "shared_memory_per_multiprocessor": 81,
+    "shared_memory_per_block_optin": 97,
+    "L2_cache_size": 38,
+}
+"""Members of torch's device properties by their number among the attributes of CUDA's driver (CUdevice_attribute)."""
+_FAULTS = {
+    "cudaErrorAssert": "device-side assert triggered",
+    "cudaErrorIllegalAddress": "an illegal memory access was encountered",
+    "cudaErrorMisalignedAddress": "misaligned address",
+    "cudaErrorLaunchFailure": "unspecified launch failure",
+    "cudaErrorLaunchTimeout": "the launch timed out and was terminated",
+}
+"""CUDA's descriptions of kernels' faults (cudaGetErrorString)."""
 _lock = threading.RLock()
 
 
@@ -99,6 +123,18 @@ class _Cuda:
         self.core.cuDeviceGetAttribute(ctypes.byref(value), number, 0)
         return value.value
 
+    def properties(self) -> Dict[str, Any]:
+        """The device, by the names of torch.cuda.get_device_properties."""
+        name, memory = ctypes.create_string_buffer(256), ctypes.c_size_t()
+        self.core.cuDeviceGetName(name, len(name), 0)
+        self.core.cuDeviceTotalMem_v2(ctypes.byref(memory), 0)
+        numbers = {of_torch: self.attribute(number) for of_torch, number in _ATTRIBUTES.items()}
+        return {"name": name.value.decode(), "total_memory": memory.value, **numbers}
+
+    def fault_text(self, fault: str) -> str:
+        """What CUDA calls the fault: "CUDA error: device-side assert triggered", which programs look for."""
+        return f"CUDA error: {_FAULTS[fault]} ({fault})" if fault in _FAULTS else fault
+
     def take(self) -> Dict[str, Any]:
         """What launches reported since the last call; the fault is forgotten."""
         found: Dict[str, Any] = json.loads(self.core.warpmat_cuda_take_reports())
@@ -116,6 +152,7 @@ _variables = {
     "target": "WARPMAT_CUDA_TARGET",
     "checks": "WARPMAT_CUDA_CHECK",
     "schedule": "WARPMAT_CUDA_SCHEDULE",
+    "timing": "WARPMAT_CUDA_TIMING",
     "undefined": "WARPMAT_CUDA_UNDEFINED",
     "jobs": "WARPMAT_CUDA_JOBS",
     "sms": "WARPMAT_CUDA_SMS",
@@ -151,14 +188,77 @@ def _put(variables: Any) -> None:
 
 class Observed:
     """What launches inside of options() reported. warnings: reports as dicts. profile: rows with "line" of the Python file, "ptx_line",
-    "statement", "executed", "lanes" and "seconds"."""
+    "statement", "executed", "lanes" and "seconds".
+
+    After the block, one for each launch if asked for: banks: what `warpmat banks --format json` says, "shared" and "global" by line. labels: how the bits
+    of each instruction are known, with "opcode", "label" and "source". guesses: the text about the product that the kernel computes."""
 
     def __init__(self) -> None:
         self.warnings: List[Dict[str, Any]] = []
         self.profile: List[Dict[str, Any]] = []
+        self.banks: List[Dict[str, Any]] = []
+        self.labels: List[List[Dict[str, Any]]] = []
+        self.guesses: List[str] = []
 
 
 _observed: List[Observed] = []
+
+
+_EXAMINATIONS = ("banks", "labels", "guess")
+
+
+def _command() -> str:
+    """The command `warpmat`: in PATH, or where the build folder of the libraries has it. Raises FileNotFoundError."""
+    in_build = os.path.join(libraries(), "..", "..", "..", "warpmat")
+    found = shutil.which("warpmat") or shutil.which(in_build)
+    if found is None:
+        raise FileNotFoundError(f"the options {', '.join(_EXAMINATIONS)} need the command warpmat in PATH")
+    return found
+
+
+class _Examination:
+    """Saves launches, and asks the command about them: they are executed again."""
+
+    def __init__(self, command: str, wanted: List[str], folder: str) -> None:
+        self.command, self.wanted, self.folder = command, wanted, folder
+
+    def ask(self, subcommand: str, launch: str, *words: str) -> Any:
+        target = os.environ.get(_variables["target"], "sm_90a")
+        return subprocess.run([self.command, subcommand, launch, "--target", target, *words], capture_output=True, text=True)
+
+    def finish(self, observed: Observed) -> None:
+        for number in sorted((int(name) for name in os.listdir(self.folder) if name.isdigit())):
+            launch = os.path.join(self.folder, str(number), "launch.json")
+            if "banks" in self.wanted:
+                observed.banks.append(self.of(self.ask("banks", launch, "--format", "json")))
+            if "labels" in self.wanted:
+                report = os.path.join(self.folder, "report.json")
+                self.ask("launch", launch, "--quiet", "--report", report)
+                with open(report) as file:
+                    observed.labels.append(json.load(file)["instructions"])
+            if "guess" in self.wanted:
+                observed.guesses.append(self.ask("launch", launch, "--quiet", "--guess").stderr)
+
+    @staticmethod
+    def of(run: Any) -> Dict[str, Any]:
+        if run.returncode:
+            raise RuntimeError(run.stderr.rstrip())
+        found: Dict[str, Any] = json.loads(run.stdout)
+        return found
+
+
+@contextlib.contextmanager
+def _examined(wanted: List[str], values: Dict[str, Any], observed: Observed) -> Iterator[None]:
+    """What is launched inside is saved, in a folder of its own unless `values` name one, and examined afterwards."""
+    if not wanted:
+        yield
+        return
+    command = _command()
+    with tempfile.TemporaryDirectory() as folder:
+        values.setdefault("save", os.path.join(folder, "launches"))
+        yield
+        if os.path.isdir(values["save"]):
+            _Examination(command, wanted, values["save"]).finish(observed)
 
 
 @contextlib.contextmanager
@@ -166,18 +266,22 @@ def options(**values: Any) -> Iterator[Observed]:
     """Options for the launches inside of `with`.
 
     checks: "all", "none" or names, as `warpmat cuda --check` has them. gemm: the product that the kernels compute, "c=a*b:128x128x64", by the
-    names of the kernel's parameters. seconds: a launch that takes longer is an error. profile: True fills Observed.profile. schedule, undefined, jobs, sms, save, assembler: as of `warpmat cuda`.
+    names of the kernel's parameters. seconds: a launch that takes longer is an error. profile: True fills Observed.profile. banks, labels, guess: True
+    fills Observed.banks, .labels and .guesses, for which launches are executed again. schedule, timing, undefined, jobs, sms, save, assembler: as
+    of `warpmat cuda`.
     """
-    with _lock:
-        before = _set(values)
     observed = Observed()
-    _observed.append(observed)
-    try:
-        yield observed
-    finally:
-        _observed.remove(observed)
-        _put(before)
-        _cuda().core.warpmat_cuda_configure()
+    wanted = [name for name in _EXAMINATIONS if values.pop(name, False)]
+    with _examined(wanted, values, observed):
+        with _lock:
+            before = _set(values)
+        _observed.append(observed)
+        try:
+            yield observed
+        finally:
+            _observed.remove(observed)
+            _put(before)
+            _cuda().core.warpmat_cuda_configure()
 
 
 # ---- Arguments -------------------------------------------------------------------------------------------------------------------------
@@ -223,11 +327,10 @@ def _memory_of(value: Any, name: str) -> Iterator[Tuple[int, int, str]]:
     if isinstance(value, (tuple, list)):
         for i, each in enumerate(value):
             yield from _memory_of(each, f"{name}[{i}]")
-    elif getattr(value, "is_cuda", False):
-        return
     elif hasattr(value, "untyped_storage"):
         storage = value.untyped_storage()
-        yield storage.data_ptr(), storage.nbytes(), name
+        if getattr(getattr(storage, "device", None), "type", "cpu") == "cpu":
+            yield storage.data_ptr(), storage.nbytes(), name
     elif isinstance(value, Array):
         base = value.array
         while _is_numpy(base.base):
@@ -275,25 +378,28 @@ def _conclude(cuda: _Cuda, error: Optional[BaseException] = None) -> None:
     for report in warned:
         warnings.warn(report["text"].rstrip(), KernelWarning, stacklevel=4)
     if wrong or fault:
-        text = "\n".join(report["text"].rstrip() for report in wrong) or fault
+        text = "\n".join([*(report["text"].rstrip() for report in wrong), *filter(None, [cuda.fault_text(fault)])])
         raise KernelError(text, wrong + warned, fault) from error
     if error is not None:
         raise error
 
 
-class _Moment:
-    """torch.cuda.Event, as triton.testing uses it."""
+class Moment:
+    """torch.cuda.Event: times are the emulator's."""
 
-    def __init__(self, **_: Any) -> None:
+    def __init__(self, *_: Any, **__: Any) -> None:
         self.at = 0.0
 
     def record(self, *_: Any) -> None:
         self.at = time.perf_counter()
 
-    def elapsed_time(self, end: "_Moment") -> float:
+    def elapsed_time(self, end: "Moment") -> float:
         return 1e3 * (end.at - self.at)
 
     def synchronize(self) -> None:
+        pass
+
+    def wait(self, *_: Any) -> None:
         pass
 
     def query(self) -> bool:
@@ -303,7 +409,7 @@ class _Moment:
 class _Device:
     """torch.cuda, as triton.testing uses it."""
 
-    Event = _Moment
+    Event = Moment
 
     @staticmethod
     def synchronize(*_: Any) -> None:
@@ -314,8 +420,10 @@ class _Device:
         return 0
 
 
+_FIRST_DEVICE = 1000
 _device_targets: List[str] = []
-"""The targets that were used: to Triton each is a device of its own, by its place here, so that none gets another one's kernels."""
+"""The targets that were used: to Triton each is a device of its own, by its place here, so that none gets another one's kernels. Their numbers
+are no GPU's: a kernel that has run here runs on a GPU of this machine, too."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -325,6 +433,20 @@ def _driver_class() -> Any:
     from triton.runtime import _allocation
 
     cuda = _cuda()
+    tensor_map: List[Any] = []
+
+    @contextlib.contextmanager
+    def own_tensor_map() -> Iterator[None]:
+        """Triton's type of host descriptors is that of the C module made last, and a global name: of a GPU's driver outside, of warpmat's inside."""
+        outside = getattr(nvidia, "PyCUtensorMap", None)
+        if tensor_map:
+            nvidia.PyCUtensorMap = tensor_map[0]
+        try:
+            yield
+            if not tensor_map:
+                tensor_map.append(getattr(nvidia, "PyCUtensorMap", None))
+        finally:
+            nvidia.PyCUtensorMap = outside
 
     @contextlib.contextmanager
     def linked() -> Iterator[None]:
@@ -354,7 +476,7 @@ def _driver_class() -> Any:
 
         def __init__(self) -> None:
             self.of_triton = object.__new__(nvidia.CudaUtils)
-            with linked():
+            with own_tensor_map(), linked():
                 self.of_triton.__init__()
 
         def __getattr__(self, name: str) -> Any:
@@ -375,7 +497,7 @@ def _driver_class() -> Any:
 
     class Launcher(nvidia.CudaLauncher):  # type: ignore[misc]
         def __init__(self, src: Any, metadata: Any) -> None:
-            with _lock, linked():
+            with _lock, own_tensor_map(), linked():
                 super().__init__(src, metadata)
             self.names = [str(name) for name in src.signature]
 
@@ -479,7 +601,12 @@ def _adapt_triton() -> None:
         if _active is None:
             return run(self, *arguments, **keywords)
         values = {name: _as_argument(value) for name, value in keywords.items()}
-        return run(self, *(_as_argument(value) for value in arguments), **values)
+        positional = [_as_argument(value) for value in arguments]
+        if not _comparing or keywords.get("warmup"):
+            return run(self, *positional, **values)
+        from . import _triton_compare
+
+        return _triton_compare.run(run, self, _active.capability, positional, values)
 
     @functools.wraps(bench)
     def bench_first(self: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -499,53 +626,90 @@ def _adapt_triton() -> None:
 
 
 _active: Any = None
+_comparing = False
+"""Whether launches run on this machine's GPU, too."""
 
 
 class _Use:
     """The result of use(): `with` ends it."""
 
-    def __init__(self, before: Any, variables: Dict[str, Optional[str]]) -> None:
-        self.before, self.variables = before, variables
+    def __init__(self, before: Any, variables: Dict[str, Optional[str]], end_torch_cuda: Callable[[], None]) -> None:
+        self.before, self.variables, self.end_torch_cuda = before, variables, end_torch_cuda
 
     def __enter__(self) -> "_Use":
         return self
 
     def __exit__(self, *_: Any) -> None:
-        global _active
+        global _active, _comparing
+        self.end_torch_cuda()
         _put(self.variables)
         _cuda().core.warpmat_cuda_configure()
-        _active = self.before
-        _activate(self.before)
+        _active, _comparing = self.before
+        _activate(_active)
+
+
+_PTXAS = ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH")
+_ptxas_of_user = {name: os.environ.get(name) for name in _PTXAS}
 
 
 def _activate(driver: Any) -> None:
+    """Makes `driver` Triton's, with the ptxas that makes code for it; None: that of the machine's GPU."""
+    from triton.backends.nvidia import compiler
     from triton.runtime import driver as drivers
 
-    if driver is None:
-        drivers.reset_active()
-    else:
+    _put(_ptxas_of_user if driver is None else dict.fromkeys(_PTXAS, os.path.join(_cuda().folder, "bin", "ptxas")))
+    compiler.get_ptxas_version.cache_clear()  # it is in the keys of Triton's cache on disk
+    if driver is not None:
         drivers.set_active(driver)
+        return
+    try:
+        drivers.reset_active()
+    except RuntimeError:  # there is no GPU; whoever asks for a driver is told so
+        drivers._active = None
 
 
-def use(target: str = "h100", **values: Any) -> _Use:
+def use(target: str = "h100", torch_cuda: bool = False, compare: bool = False, **values: Any) -> _Use:
     """From here on, Triton's kernels run on the CPU with the bits of `target`, a card's name or "sm_90a". values: as of options().
+
+    torch_cuda: to torch the device "cuda" is the CPU, in this thread, so that programs and tests that are written for a GPU run. torch.cuda tells of
+    `target`, and tensors say that they are CUDA's; what torch computes has the CPU's bits.
+    compare: each launch runs on this machine's GPU, too, if there is one of the target's compute capability; a byte of the arguments' memory that
+    differs is a KernelError. Not for kernels whose results depend on the order of blocks.
 
     As `with use("a100"):` it ends with the block. A GPU of this machine, and what torch does there, stays as it is. Raises ImportError without
     Triton, and ValueError for a target that warpmat does not have.
     """
-    global _active
+    global _active, _comparing
     with _lock:
         cuda = _cuda()
-        _paths(cuda.folder)
         before = _set({"target": target, **values})
         cuda.start()
         if target not in _device_targets:
             _device_targets.append(target)
         _adapt_triton()
-        used = _Use(_active, before)
-        _active = _driver_class()(_device_targets.index(target))
+        used = _Use((_active, _comparing), before, _torch_cuda_on_cpu(cuda) if torch_cuda else _nothing)
+        _comparing = compare
+        _active = _driver_class()(_FIRST_DEVICE + _device_targets.index(target))
         _activate(_active)
         return used
+
+
+def take_first_configurations() -> None:
+    """For programs under `warpmat cuda`: torch.compile takes the first configuration of each kernel. Comparing their times says nothing here, and
+    needs kernels of torch that do not run."""
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    CachingAutotuner.benchmark_all_configs = lambda self, *_, **__: {launcher: float(i) for i, launcher in enumerate(self.launchers)}
+
+
+def _nothing() -> None:
+    pass
+
+
+def _torch_cuda_on_cpu(cuda: _Cuda) -> Callable[[], None]:
+    from . import _torch_cuda
+
+    return _torch_cuda.begin(cuda.properties())
 
 
 def stop() -> None:
@@ -555,7 +719,3 @@ def stop() -> None:
     _activate(None)
 
 
-def _paths(folder: str) -> None:
-    """Where Triton finds what stands for ptxas."""
-    for name in ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"):
-        os.environ[name] = os.path.join(folder, "bin", "ptxas")

@@ -58,4 +58,13 @@ TEST_CASE("a program that loads another driver fails, and the driver is named", 
   CHECK_THAT(read_text(directory.path("r.json")), ContainsSubstring("\"driver\": \"warpmat\""));
 }
 
+TEST_CASE("NVIDIA's libraries load with the nvJitLink that links nothing, and Python's frameworks do not take it for one", "[cuda]") {
+  void* const library = dlopen((folder + "libnvJitLink.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
+  CHECK(dlvsym(library, "__nvJitLinkCreate_13_0", "libnvJitLink.so.13") != nullptr);  // as cuSPARSE is linked
+  CHECK(dlsym(library, "nvJitLinkVersion") == nullptr);                               // by which cuda.core decides
+  const Outcome outcome = run_command({"cuda", "/bin/sh", "-c", "cat /proc/self/maps"});
+  CHECK_THAT(outcome.out, ContainsSubstring("libnvJitLink.so.13"));
+}
+
 }  // namespace warpmat::libraries_test

@@ -272,6 +272,50 @@ std::string unloaded_kernel_in_graph(Program& p) {
   return text << p.run() << p.add(p.memory) << call("cudaGraphExecDestroy", {p.executable});
 }
 
+/// A kernel of four blocks that meet by the functions of libcudadevrt.a, as Numba's grid.sync() has them: each adds what the next has
+/// stored.
+const char* const meeting_text = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 status) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.visible .entry meet(.param .u64 to) {
+  .reg .b64 %to, %own, %next, %grid; .reg .b32 %r<6>;
+  ld.param.u64 %to, [to];
+  mov.u32 %r0, %ctaid.x; mul.wide.u32 %own, %r0, 4; add.s64 %own, %to, %own;
+  add.u32 %r1, %r0, 1; and.b32 %r1, %r1, 3; mul.wide.u32 %next, %r1, 4; add.s64 %next, %to, %next;
+  st.global.u32 [%own], %r1;
+  { .param .b32 scope; .param .b64 handle; st.param.b32 [scope], 1; call.uni (handle), cudaCGGetIntrinsicHandle, (scope); ld.param.b64 %grid, [handle]; }
+  { .param .b64 handle; .param .b32 flags; .param .b32 status; st.param.b64 [handle], %grid; st.param.b32 [flags], 0;
+    call.uni (status), cudaCGSynchronize, (handle, flags); }
+  ld.global.u32 %r2, [%next];
+  { .param .b64 handle; .param .b32 flags; .param .b32 status; st.param.b64 [handle], %grid; st.param.b32 [flags], 0;
+    call.uni (status), cudaCGSynchronize, (handle, flags); }
+  mad.lo.u32 %r3, %r1, 10, %r2;
+  st.global.u32 [%own], %r3;
+  ret;
+}
+)";
+
+std::string linked_with_the_device_runtime(Program&) {
+  const char runtime[] = "!<arch>\ncuda_device_runtime.o/", other[] = "!<arch>\nother.o/";
+  Handle link = nullptr, image = nullptr, module = nullptr, function = nullptr, memory = nullptr;
+  std::size_t bytes = 0;
+  Said text = call("cuLinkCreate_v2", {0, nullptr, nullptr, &link})
+              << call("cuLinkAddData_v2", {link, 4, other, sizeof other, "other", 0, nullptr, nullptr})
+              << call("cuLinkAddData_v2", {link, 4, runtime, sizeof runtime, "runtime", 0, nullptr, nullptr});
+  text += Said() << call("cuLinkAddData_v2", {link, 1, meeting_text, std::strlen(meeting_text) + 1, "meet", 0, nullptr, nullptr})
+                 << call("cuLinkComplete", {link, &image, &bytes}) << call("cuModuleLoadData", {&module, image});
+  text += Said() << call("cuModuleGetFunction", {&function, module, "meet"}) << call("cuMemAlloc_v2", {&memory, 16});
+  void* arguments[] = {&memory};
+  text += Said() << call("cuLaunchCooperativeKernel", {function, 4, 1, 1, 32, 1, 1, 0, nullptr, arguments}) << call("cuCtxSynchronize", {});
+  std::uint32_t got[4] = {};
+  text += Said() << call("cuMemcpyDtoH_v2", {got, memory, sizeof got});
+  for (const std::uint32_t each : got) text += Said() << std::to_string(each) + " ";
+  return text;
+}
+
 std::string updated_from_destroyed(Program& p) {
   p.add_conditional(p.graph);
   Said text = p.instantiate(p.graph) << call("cudaGraphExecUpdate", {p.executable, p.graph, nullptr});
@@ -928,6 +972,8 @@ const Row rows[] = {
     {"objects", "a full context is destroyed", [](Program& p) { return full_context(p, 10); }, "Success Success Success Success Success "},
     {"objects", "a graph has a kernel of an unloaded module", [](Program& p) { return unloaded_kernel_in_graph(p); },
      "Success Success Success Success Success InvalidResourceHandle InvalidResourceHandle Success "},
+    {"objects", "a module is linked with the device runtime", linked_with_the_device_runtime,
+     "Success NotSupported Success Success Success Success Success Success Success Success Success 12 23 30 1 "},
     {"objects", "a graph is updated from one that is destroyed", [](Program& p) { return updated_from_destroyed(p); },
      "Success Success Success Success Success Success "},
     {"objects", "a child of a destroyed graph", [](Program& p) { return child_of_destroyed(p); },

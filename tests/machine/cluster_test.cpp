@@ -1,5 +1,6 @@
 // Clusters of blocks: their numbers, their barrier, each other's shared memory, copies to several blocks.
 
+#include <fmt/core.h>
 #include <warpmat/launch.h>
 
 #include <string>
@@ -274,7 +275,15 @@ TEST_CASE("A tensor map does not change while a copy reads it", "[machine][clust
 }
 
 TEST_CASE("A tensor map is made on the device from zeros, field by field", "[machine][cluster]") {
-  const Module module = module_of(".param .u64 map, .param .u64 out", R"(
+  struct Element {
+    int number;  // of tensormap.replace.elemtype, which the driver's encoding does not share
+    std::uint32_t bytes;
+  };
+  const auto [number, bytes] = GENERATE(Element{2, 4}, Element{6, 2}, Element{7, 4}, Element{9, 8}, Element{10, 2});
+  INFO(number);
+  const std::uint32_t elements = 64 / bytes, within = 48 / bytes;  // of the box of 64 bytes, 48 are in the tensor
+  const Module module = module_of(".param .u64 map, .param .u64 out",
+                                  fmt::format(R"(
     .reg .b64 %l<9>; .reg .b32 %r<9>; .reg .pred %p<3>;
     .shared .align 128 .b8 map_here[128]; .shared .align 128 .b8 tile[64]; .shared .align 8 .b64 full;
     ld.param.u64 %l0, [map]; ld.param.u64 %l1, [out];
@@ -284,10 +293,10 @@ TEST_CASE("A tensor map is made on the device from zeros, field by field", "[mac
     @%p1 bra MADE;
     tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r3], %l1;
     tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r3], 0;
-    tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r3], 0, 16;
-    tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r3], 0, 12;
+    tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r3], 0, {};
+    tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r3], 0, {};
     tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%r3], 0, 1;
-    tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r3], 2;
+    tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r3], {};
     tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%r3], 0;
     tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%r3], 0;
     tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r3], 0;
@@ -297,12 +306,13 @@ TEST_CASE("A tensor map is made on the device from zeros, field by field", "[mac
     fence.proxy.tensormap::generic.acquire.gpu [%l0], 128;
     mbarrier.init.shared::cta.b64 [%r1], 1;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;
-    cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%l0, {0}], [%r1];
+    cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%l0, {{0}}], [%r1];
     WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r1], 0; @!%p0 bra WAIT;
     ld.shared.u32 %r2, [%r0+44]; st.global.u32 [%l1], %r2;
     ld.shared.u32 %r2, [%r0+48]; st.global.u32 [%l1+4], %r2;
     ret;
 )",
+                                              elements, within, number),
                                   "sm_90a");
   DeviceMemory memory;
   std::vector<std::uint32_t> words(32);

@@ -288,4 +288,15 @@ TEST_CASE("check takes whole modules and reports the errors of all entries, each
   }
 }
 
+TEST_CASE("check takes modules of variables and declarations alone", "[tools][launch]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("m.ptx");
+  for (const char* const item :
+       {".visible .global .align 4 .u32 g = 5;", ".extern .func f(.param .b32 a);", ".weak .const .b8 c[4];", ".common .global .b32 n;"}) {
+    INFO(item);
+    write_text(file, std::string(".version 8.0\n.target sm_20\n.address_size 64\n") + item + "\n");
+    CHECK(run_command({"check", file, "--target", "sm_90"}).status == 0);
+  }
+}
+
 }  // namespace warpmat::launch_test

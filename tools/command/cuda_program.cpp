@@ -127,7 +127,11 @@ fs::path cuda_libraries() {
 
 std::string preloaded_cuda_libraries(const fs::path& program) {
   std::vector<std::string> names{"libcudart.so.13", "libcudart.so.12", "libcuda.so.1"};
-  for (const std::string& needed : needed_libraries(program))
+  const std::vector<std::string> all_needed = needed_libraries(program);
+  const auto is_jit_link = [](const std::string& name) { return name.starts_with("libnvJitLink"); };
+  if (std::ranges::none_of(all_needed, is_jit_link))
+    names.push_back("libnvJitLink.so.13");  // which links nothing: Numba then asks the driver
+  for (const std::string& needed : all_needed)
     if (const KnownLibrary* const known = find_known(needed); known != nullptr && known->is_here && fs::exists(cuda_libraries() / needed))
       names.push_back(needed);
   const std::string folder = cuda_libraries().string();

@@ -61,7 +61,9 @@ PtxText read_ptx(const std::filesystem::path& path, std::string_view target) {
 }
 
 bool has_functions(const std::string& text) {
-  return std::ranges::any_of(tokenize(text), [](const Token& token) { return token.text == ".entry" || token.text == ".func"; });
+  constexpr std::string_view of_modules[] = {".entry", ".func", ".visible", ".extern", ".weak", ".common"};
+  return std::ranges::any_of(tokenize(text),
+                             [&](const Token& token) { return std::ranges::find(of_modules, token.text) != std::end(of_modules); });
 }
 
 bool is_statement_list(const std::filesystem::path& path) {

@@ -75,8 +75,8 @@ std::size_t WgmmaCheck::number_of(const code::Operation& operation) const {
   return static_cast<std::size_t>(&operation - setup_.program.operations.data());
 }
 
-/// Traps if the operation accesses pending accumulators, or writes registers of A that may still be read. Records its writes for the next
-/// wgmma.
+/// Traps if the operation accesses pending accumulators, and warns if it writes registers of A that may still be read: Triton's kernels do
+/// so in loops. Records its writes for the next wgmma.
 void WgmmaCheck::operation(const Event& event) {
   WarpRegisters& warp = registers(event);
   ++warp.time;
@@ -116,10 +116,12 @@ void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t 
       return uses;
     });
     const bool waits = operation.semantics == Semantics::wgmma_wait;  // for what the statement reads
-    const Trap::Reason reason{fmt::format("{} before wgmma.wait_group: a product may still {} it{}", what, may,
-                                          waits ? ". It is waited for here, as ptxas makes the code wait" : ""),
+    const char* const outcome = waits  ? ". It is waited for here, as ptxas makes the code wait"
+                                : of_a ? ". The product has the value from before, as in the code that ptxas makes"
+                                       : "";
+    const Trap::Reason reason{fmt::format("{} before wgmma.wait_group: a product may still {} it{}", what, may, outcome),
                               {warp_of(event).note("the product", user->operation->statement)}};
-    if (!waits) warp_of(event).trap_ahead(ahead, reason);
+    if (!waits && !of_a) warp_of(event).trap_ahead(ahead, reason);
     warn(setup_.reports.warnings, operation.statement, event, cluster_, -1, std::nullopt, reason);
   };
   for_each_source(frame, operation, operation.sources, [&](std::size_t number) {

@@ -103,6 +103,50 @@ Function* find_function(Context& state, DeviceModule& module, const char* name) 
   throw ApiError(cudaErrorSymbolNotFound);
 }
 
+/// CUDA's device runtime, libcudadevrt.a, as far as modules link it in: the functions of cooperative groups that Numba's kernels call. What
+/// kernels launch with is in the machine (code::SystemFunction). A grid's blocks meet as in cooperative_groups.h of the toolkit: the word
+/// at the workspace's offset 4 counts arrivals, and its highest bit changes with the last one.
+constexpr std::string_view device_runtime = R"(
+.version 6.0
+.target sm_70
+.address_size 64
+.visible .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope) {
+  .reg .b32 %high, %low; .reg .b64 %workspace;
+  mov.u32 %high, %envreg1; mov.u32 %low, %envreg2;
+  mov.b64 %workspace, {%low, %high};
+  st.param.b64 [handle], %workspace;
+  ret;
+}
+.visible .func (.param .b32 status) cudaCGSynchronize(.param .b64 handle, .param .b32 flags) {
+  .reg .b64 %workspace; .reg .b32 %x, %y, %z, %first, %blocks, %adds, %before, %now; .reg .pred %waits, %is_first;
+  ld.param.b64 %workspace, [handle];
+  barrier.sync 0;
+  mov.u32 %x, %tid.x; mov.u32 %y, %tid.y; mov.u32 %z, %tid.z;
+  or.b32 %x, %x, %y; or.b32 %x, %x, %z; setp.ne.u32 %waits, %x, 0;
+  @%waits bra MET;
+  mov.u32 %x, %nctaid.x; mov.u32 %y, %nctaid.y; mov.u32 %z, %nctaid.z;
+  mul.lo.u32 %blocks, %x, %y; mul.lo.u32 %blocks, %blocks, %z;
+  mov.u32 %x, %ctaid.x; mov.u32 %y, %ctaid.y; mov.u32 %z, %ctaid.z;
+  or.b32 %first, %x, %y; or.b32 %first, %first, %z; setp.eq.u32 %is_first, %first, 0;
+  sub.u32 %adds, 0x80000001, %blocks; selp.u32 %adds, %adds, 1, %is_first;
+  membar.gl;
+  atom.add.u32 %before, [%workspace+4], %adds;
+  WAIT: ld.volatile.u32 %now, [%workspace+4];
+  xor.b32 %now, %now, %before; setp.ge.s32 %waits, %now, 0;
+  @%waits bra WAIT;
+  membar.gl;
+  MET: barrier.sync 0;
+  st.param.b32 [status], 0;
+  ret;
+}
+)";
+
+/// Whether the bytes are CUDA's device runtime: an archive of this object.
+bool is_device_runtime(std::string_view library) {
+  constexpr std::string_view first_bytes = "!<arch>\n", member = "cuda_device_runtime";
+  return library.starts_with(first_bytes) && library.find(member) != std::string_view::npos;
+}
+
 /// PTX that cuLinkAddData was given, and what cuLinkComplete made of it.
 struct LinkState {
   std::vector<std::string> texts = {};
@@ -276,14 +320,16 @@ WARPMAT_CUDA_API int cuLinkCreate_v2(unsigned, void*, void**, LinkState** state)
 }
 
 WARPMAT_CUDA_API int cuLinkAddData_v2(LinkState* state, int type, void* data, std::size_t bytes, const char*, unsigned, void*, void**) {
-  constexpr int ptx = 1;
+  constexpr int ptx = 1, library = 4;
   return in_context([&] {
     return call("cuLinkAddData", [&](Context&) {
       LinkState& link = links().at(state);
       require(mapped_bytes(data) >= std::max<std::size_t>(bytes, 1));
-      if (type != ptx) throw ApiError(cudaErrorNotSupported, "a link of anything but PTX is not supported");
-      const std::string text(static_cast<const char*>(data), bytes);
-      link.texts.push_back(text.substr(0, text.find('\0')));
+      const std::string_view given(static_cast<const char*>(data), bytes);
+      const bool is_runtime = type == library && is_device_runtime(given);
+      if (type != ptx && !is_runtime)
+        throw ApiError(cudaErrorNotSupported, "a link of anything but PTX and CUDA's device runtime is not supported");
+      link.texts.emplace_back(is_runtime ? device_runtime : given.substr(0, given.find('\0')));
     });
   });
 }

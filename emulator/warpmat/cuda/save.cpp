@@ -74,12 +74,23 @@ std::filesystem::path new_folder(const std::filesystem::path& all, std::size_t& 
   return all / std::to_string(number);
 }
 
-/// The PTX as launch.json in `folder` names it: it lies in the folder of the first launch that has it.
+/// What this process has saved in one folder: a host may name another one for later launches (warpmat_cuda_configure).
+struct Saved {
+  std::size_t launches = 0;
+  std::map<std::string, std::string> modules;  ///< PTX, and the folder of the first launch that has it
+};
+
+Saved& saved_in(const std::filesystem::path& all) {
+  static std::map<std::filesystem::path, Saved> folders;
+  return folders[all];
+}
+
+/// The PTX as launch.json in `folder` names it.
 std::string module_file(const std::string& ptx, const std::filesystem::path& folder) {
-  static std::map<std::string, std::string> folders;
-  if (const auto found = folders.find(ptx); found != folders.end()) return fmt::format("../{}/module.ptx", found->second);
+  std::string& first = saved_in(folder.parent_path()).modules[ptx];
+  if (!first.empty()) return fmt::format("../{}/module.ptx", first);
   write_file(folder / "module.ptx", {ptx});
-  folders[ptx] = folder.filename().string();
+  first = folder.filename().string();
   return "module.ptx";
 }
 
@@ -109,7 +120,7 @@ void write_launch(Context& context, const Function& function, const Kernel& kern
 void save_launch(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
                  const std::vector<Argument>& arguments) {
   if (context.settings.save.empty()) return;
-  static std::size_t number = 0;
+  std::size_t& number = saved_in(context.settings.save).launches;
   ++number;
   if (const std::string_view reason = why_not(kernel, config); !reason.empty())
     return say(fmt::format("launch {} of '{}' is not saved: {}", number, function.name, reason));

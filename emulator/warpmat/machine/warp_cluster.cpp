@@ -19,6 +19,13 @@ using code::TensorMapEdit;
 
 namespace {
 
+/// .elemtype by its number (PTX ISA, tensormap.replace), which is not that of the driver's CUtensorMapDataType from 8 on.
+constexpr TensorMap::Type element_types[] = {
+    TensorMap::Type::u8,       TensorMap::Type::u16,   TensorMap::Type::u32,       TensorMap::Type::s32,
+    TensorMap::Type::u64,      TensorMap::Type::s64,   TensorMap::Type::f16,       TensorMap::Type::f32,
+    TensorMap::Type::f32_ftz,  TensorMap::Type::f64,   TensorMap::Type::bf16,      TensorMap::Type::tf32,
+    TensorMap::Type::tf32_ftz, TensorMap::Type::u4x16, TensorMap::Type::u4x16_p64, TensorMap::Type::u6x16_p32};
+
 /// Writes one field; returns false for an invalid value.
 bool edit_map(TensorMap::Arguments& map, TensorMapEdit::Field field, std::uint32_t ordinal, std::uint64_t value) {
   using enum TensorMapEdit::Field;
@@ -29,7 +36,10 @@ bool edit_map(TensorMap::Arguments& map, TensorMapEdit::Field field, std::uint32
     case global_dim: map.dims[ordinal] = value; return value != 0;
     case global_stride: map.strides[ordinal < 4 ? ordinal : 0] = value; return ordinal < 4;
     case element_stride: map.element_strides[ordinal] = static_cast<std::uint32_t>(value); return value <= 8;
-    case elemtype: map.type = static_cast<TensorMap::Type>(value); return value <= static_cast<std::uint64_t>(TensorMap::Type::u6x16_p32);
+    case elemtype:
+      if (value >= std::size(element_types)) return false;
+      map.type = element_types[value];
+      return true;
     case interleave_layout: map.interleave = static_cast<TensorMap::Interleave>(value); return value <= 2;
     case swizzle_mode: map.swizzle = static_cast<TensorMap::Swizzle>(value); return value <= 3;
     case fill_mode: map.fill = static_cast<TensorMap::Fill>(value); return value <= 1;
