@@ -33,7 +33,7 @@ std::string expected() {
          "player 0 ends at 15\nplayer 1 ends at 16\nplayers: 16\n"
          "producer and consumer, consumer first: 1240\nproducer and consumer, producer first: 1240\n"
          "chain: cudaErrorNotReady, then 7, time positive\nbranches: 1\n"
-         "gives up by the clock: 1\ngives up by the clock: 2\n";
+         "gives up by the clock: 1\ngives up by the clock: 2\nthreads: cudaSuccess, 1\n";
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ TEST_CASE("programs whose kernels wait print the same on any number of threads",
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
   const std::string built = directory.path("waiting");
-  compile_program(built, {"waiting"}, {"-lineinfo"});
+  compile_program(built, {"waiting"}, {"-lineinfo", "--default-stream", "per-thread"});
   for (const char* const jobs : {"1", "3", "8"}) {
     INFO(jobs);
     const Outcome outcome = run_waiting(built, jobs);

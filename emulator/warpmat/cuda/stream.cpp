@@ -46,9 +46,15 @@ Stream* make_stream(unsigned flags, int priority) {
 
 }  // namespace
 
+bool& null_is_per_thread() {
+  static thread_local bool is = false;
+  return is;
+}
+
 Stream& stream_of(Stream* handle) {
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
   Streams& all = streams();
+  if (number == 0 && null_is_per_thread()) return all.per_thread;
   if (number <= 1) return all.legacy;  // null, cudaStreamLegacy
   return number == 2 ? all.per_thread : all.made.at(handle);
 }

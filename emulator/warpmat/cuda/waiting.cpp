@@ -51,7 +51,8 @@ std::uint64_t number_of_thread() {
 Place place_of(Stream* handle) {
   constexpr std::uint64_t per_thread = 2;
   const Stream& stream = stream_of(handle);
-  return {stream.id, stream.id == per_thread ? number_of_thread() : 0, stream.flags == 0};
+  const bool own = stream.id == per_thread;
+  return {stream.id, own ? number_of_thread() : 0, own || stream.flags == 0};
 }
 
 /// Whether the program has threads beside this one, which may write memory. `own`: those of this file.
@@ -143,7 +144,7 @@ class Queue {
 
   void leave(Context&, Owner owner) {
     print_kept();
-    std::erase_if(items_, [&](const Item& item) { return item.owner == owner && !item.runs; });
+    for (auto item = items_.begin(); item != items_.end();) item = item->owner == owner && !item->runs ? end(item) : std::next(item);
   }
 
  private:
@@ -249,7 +250,7 @@ class Queue {
       return;
     }
     const auto first = std::ranges::find_if(items_, [](const Item& item) { return item.launch != nullptr && !item.runs; });
-    if (first == items_.end()) throw std::logic_error("work waits for no launch");
+    if (first == items_.end()) return sleep_unlocked(longest_sleep);  // another thread's call runs the work
     if (run(context, *first, Patience::last)) end(first);
   }
 

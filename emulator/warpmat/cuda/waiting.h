@@ -26,7 +26,7 @@ class Paused {
   Paused(const Paused&) = delete;
   Paused& operator=(const Paused&) = delete;
   virtual ~Paused() = default;
-  /// Goes on. Returns whether it has ended: with Patience::last it has.
+  /// Goes on. Returns whether it has ended.
   virtual bool run(Context& context, machine::Patience patience) = 0;
   /// Whether the last run() has done what others may wait for.
   virtual bool moved() const = 0;

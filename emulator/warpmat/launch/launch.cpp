@@ -322,7 +322,7 @@ LaunchResult RunningLaunch::result() {
 LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
                     const LaunchOptions& options) {
   RunningLaunch running(kernel, config, memory, arguments, options);
-  running.run(machine::Patience::last);
+  while (!running.run(machine::Patience::last)) continue;
   return running.result();
 }
 

@@ -172,22 +172,23 @@ class Grid final : public GridRun {
     if (patience != Patience::last) look_again();
     patience_ = patience;
     paused_ = false;
-    const std::uint64_t before = all_progress();
+    progress_before_ = all_progress();
     run_loops(*this, jobs_);
     if (trap_ != nullptr) std::rethrow_exception(trap_);
-    moved_ = all_progress() != before;
     return ended_ == size_;
   }
 
-  bool moved() const override { return moved_; }
+  bool moved() const override { return all_progress() != progress_before_; }
 
   LaunchResult result() override { return std::move(result_); }
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   static constexpr std::uint64_t waves = 4;
-  static constexpr std::uint64_t fewest_idle_accesses = 1 << 20;
   static constexpr std::uint64_t brief_rounds = 2;  ///< of reservations in which all clusters only poll
+
+  /// Loops that count their polls may end by themselves.
+  std::uint64_t fewest_idle_accesses() const { return patience_ == Patience::last ? 1 << 20 : 1 << 18; }
 
   struct Begun {
     std::unique_ptr<Cluster> cluster;
@@ -267,7 +268,7 @@ class Grid final : public GridRun {
     begun.running = true;
     const bool has_reservation = reservation_ == number;
     const std::uint64_t leaps_before = all_leaps_, alive = begun_.size();
-    const bool hurries = idle_accesses_ >= fewest_idle_accesses;
+    const bool hurries = idle_accesses_ >= fewest_idle_accesses();
     lock.unlock();
     Cluster::Status status = Cluster::Status::finished;
     std::exception_ptr trap;
@@ -294,7 +295,7 @@ class Grid final : public GridRun {
       end(number);
     } else if (status == Cluster::Status::reservation_is_over) {
       check_idle(*begun.cluster);
-      pass_reservation();
+      if (!paused_) pass_reservation();
     }
   }
 
@@ -312,14 +313,14 @@ class Grid final : public GridRun {
       return;
     }
     const std::uint64_t rounds = (4 + 2 * cluster.warps()) * (size_ - ended_);  // some warps may reach their access in a later one
-    if (idle_accesses_ < fewest_idle_accesses || idle_reservations_ < rounds) return;
+    if (idle_accesses_ < fewest_idle_accesses() || idle_reservations_ < rounds) return;
     if (const auto ticks = std::exchange(clock_read_, false) ? leaps_.next(progress_) : std::nullopt) {
       all_leaps_ += *ticks;
       idle_reservations_ = 0;
       return;
     }
     if (polling_reservations_ < rounds) return;
-    if (patience_ != Patience::last) {
+    if (patience_ != Patience::last || moved()) {
       paused_ = true;
       return;
     }
@@ -377,7 +378,8 @@ class Grid final : public GridRun {
   bool clock_read_ = false;           ///< since the last leap, by a cluster with the reservation
   std::uint64_t ended_progress_ = 0;  ///< of clusters that have ended
   Patience patience_ = Patience::last;
-  bool paused_ = false, moved_ = false;
+  bool paused_ = false;
+  std::uint64_t progress_before_ = 0;  ///< of the run: all_progress()
   bool failed_ = false;
   std::exception_ptr trap_;
   LaunchResult result_;

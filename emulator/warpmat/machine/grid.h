@@ -10,7 +10,7 @@ namespace warpmat::machine {
 enum class Patience : std::uint8_t {
   brief,  ///< as soon as each has found the same contents again: others may write there
   full,   ///< when its clocks have leapt, too, and many accesses have brought nothing
-  last,   ///< then, too, but as nobody else writes there, that is a deadlock
+  last,   ///< then, too, but if this run has brought nothing, that is a deadlock: nobody else writes there
 };
 
 /// The blocks of a launch, on `options.jobs` threads. Some operations have a visible order among blocks: atomics with a result, sums of

@@ -272,6 +272,23 @@ void timeouts(State& s) {
   }
 }
 
+/// Each thread's own default stream: the program is compiled with --default-stream per-thread.
+void threads(State& s) {
+  *s.flag = *s.out = 0;
+  cudaError_t waited = cudaErrorUnknown;
+  std::thread waiter([&] {
+    wait(by_timer, 1, nullptr, s.flag, 1, s.out);
+    waited = cudaStreamSynchronize(nullptr);
+  });
+  std::thread setter([&] {
+    set<<<1, 1>>>(s.flag, 1);
+    CHECK(cudaStreamSynchronize(nullptr));
+  });
+  waiter.join();
+  setter.join();
+  std::printf("threads: %s, %d\n", cudaGetErrorName(waited), *s.out);
+}
+
 void work_that_waits(State& s) {
   for (int poll = 0; poll < polls; ++poll)
     for (int waker = 0; waker < wakers; ++waker) wait_and_wake(s, static_cast<Poll>(poll), static_cast<Waker>(waker));
@@ -282,6 +299,7 @@ void work_that_waits(State& s) {
   chain(s);
   branches(s);
   timeouts(s);
+  threads(s);
 }
 
 /// Ends with the error of a deadlock.
