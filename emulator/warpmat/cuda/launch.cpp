@@ -171,7 +171,7 @@ class OneLaunch {
       : function_(function), kernel_(kernel), config_(config), arguments_(std::move(arguments)) {
     set_options(context);
     save_launch(context, function, kernel, config, arguments_);
-    record_begin(context, function);
+    record_.begun = record_begin(context, function);
   }
 
   /// Returns whether it has ended, else it waits.
