@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
@@ -114,6 +116,41 @@ TEST_CASE("vprintf prints by blocks and lanes; a failed assertion is a trap with
     }
 )";
   CHECK(trap_of(word_kernel(fails, "sm_90", before), {1}).find("hi:17: hi: assertion `hi` failed") != std::string::npos);
+}
+
+// An H200 prints %zu as it stands.
+TEST_CASE("vprintf has the sizes that CUDA has, and prints other letters as they stand", "[machine][print]") {
+  const auto printed = [](const std::string& format) {
+    std::string bytes;
+    for (const char c : format) bytes += fmt::format("{}, ", static_cast<int>(c));
+    const std::string before = fmt::format(R"(
+.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 values);
+.global .align 1 .b8 format[{}] = {{{}0}};)",
+                                           format.size() + 1, bytes);
+    const std::string body = R"(
+    .local .align 8 .b8 values[16];
+    mov.u64 %l0, values;
+    st.local.u64 [%l0], -2;
+    st.local.u64 [%l0+8], -3;
+    cvta.local.u64 %l0, %l0;
+    mov.u64 %l1, format;
+    cvta.global.u64 %l1, %l1;
+    { .param .b64 param0; .param .b64 param1; .param .b32 back;
+    st.param.b64 [param0], %l1;
+    st.param.b64 [param1], %l0;
+    call.uni (back), vprintf, (param0, param1);
+    }
+)";
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4, "out");
+    return launch(Kernel(word_kernel(body, "sm_90", before), "k"), {{1}, {1}}, memory, {out}).printed;
+  };
+  CHECK(printed("%lld %lld") == "-2 -3");
+  CHECK(printed("%ld") == "-2");
+  CHECK(printed("%d") == "-2");
+  CHECK(printed("%hd") == "-2");
+  CHECK(printed("%llu") == "18446744073709551614");
+  for (const char* const text : {"%zu items", "%zd", "%td", "%ju", "%Lf"}) CHECK(printed(text) == text);
 }
 
 TEST_CASE("calls through registers and through a table of functions, each lane its own", "[machine][call]") {

@@ -125,7 +125,7 @@ TEST_CASE("generic addresses reach every space; the low half of a shared one is 
   CHECK(words_of(module, {1}, {32}) == expected);
 }
 
-// As an H200 has them, but for addresses of constants, which are global ones here.
+// As an H200 has them.
 TEST_CASE("isspacep: global addresses are all but those of shared and local memory", "[machine][memory]") {
   const Module module = word_kernel(R"(
     .shared .u32 shared; .local .u32 local;
@@ -144,6 +144,24 @@ TEST_CASE("isspacep: global addresses are all but those of shared and local memo
     isspacep.param %p0, %l4; selp.u32 %r0, 128, 0, %p0; or.b32 %d, %d, %r0;
 )");
   CHECK(words_of(module, {1}, {1}) == std::vector<std::uint32_t>{4 + 8 + 16 + 32 + 128});
+}
+
+TEST_CASE("isspacep: addresses of constants are in .const and not in .global", "[machine][memory]") {
+  const Module module = word_kernel(R"(
+    mov.u64 %l0, small; cvta.const.u64 %l0, %l0;
+    mov.u64 %l1, large; cvta.const.u64 %l1, %l1; add.u64 %l1, %l1, 60;
+    mov.u64 %l2, variable; cvta.global.u64 %l2, %l2;
+    add.u64 %l3, %l1, 4;
+    isspacep.const %p0, %l0; selp.u32 %r0, 1, 0, %p0; or.b32 %d, %d, %r0;
+    isspacep.const %p0, %l1; selp.u32 %r0, 2, 0, %p0; or.b32 %d, %d, %r0;
+    isspacep.const %p0, %l2; selp.u32 %r0, 4, 0, %p0; or.b32 %d, %d, %r0;
+    isspacep.const %p0, %l3; selp.u32 %r0, 8, 0, %p0; or.b32 %d, %d, %r0;
+    isspacep.global %p0, %l0; selp.u32 %r0, 16, 0, %p0; or.b32 %d, %d, %r0;
+    isspacep.global %p0, %l1; selp.u32 %r0, 32, 0, %p0; or.b32 %d, %d, %r0;
+    isspacep.global %p0, %l2; selp.u32 %r0, 64, 0, %p0; or.b32 %d, %d, %r0;
+)",
+                                    "sm_90", ".const .u32 small; .global .u32 variable; .const .align 4 .b8 large[64];");
+  CHECK(words_of(module, {1}, {1}) == std::vector<std::uint32_t>{1 + 2 + 64});
 }
 
 TEST_CASE("parameters: structs, offsets, addresses of parameters", "[machine][memory]") {

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <warpmat/cuda/waiting.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/report/report_json.h>
 
@@ -89,11 +90,15 @@ WARPMAT_CUDA_API int warpmat_cuda_register(void* memory, std::size_t bytes, cons
   });
 }
 
-/// From its first call on, reports of launches are kept, and not printed. Returns those since the last call as JSON, and forgets them and
+/// Waits for all work. From its first call on, reports of launches are kept, and not printed. Returns those since the last call as JSON, and forgets them and
 /// the fault: {"fault": "cudaErrorIllegalAddress", "reports": [{"level", "kind", "headline", "text", ...}], "profile": [...]}.
 WARPMAT_CUDA_API const char* warpmat_cuda_take_reports() {
   const std::lock_guard lock(mutex());
   Context& state = context();
+  try {
+    finish(state);
+  } catch (const ApiError&) {  // its fault is told below
+  }
   state.show_fault();
   Kept& all = kept(state);
   Json json{{"fault", state.has_fault() ? error_name(state.fault_seen()) : ""}, {"reports", all.reports}, {"profile", all.profile}};

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -11,6 +14,7 @@
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/registration.h>
 #include <warpmat/cuda/stream.h>
+#include <warpmat/cuda/waiting.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -133,10 +137,14 @@ void note_fill(Context& context, const End& to, const Box& box) {
   for_each_row(box, to.pitch, to.pitch, [&](std::size_t row, std::size_t) { context.space.note_written(behind(to.at, row), box.width); });
 }
 
-GraphNode copy_node(Context& context, const End& to, const End& from, const Box& box) {
-  static_cast<void>(to.bytes(context, box));
-  static_cast<void>(from.bytes(context, box));
-  const auto work = [=](Context& state) {
+/// A box of bytes and where it goes.
+struct Transfer {
+  End to, from;
+  Box box;
+};
+
+Work work_of(const Transfer& transfer) {
+  return [to = transfer.to, from = transfer.from, box = transfer.box](Context& state) {
     std::uint8_t* const target = to.bytes(state, box);
     const std::uint8_t* const source = from.bytes(state, box);
     access_host({range_of(target, box, to.pitch), range_of(source, box, from.pitch)}, [&] {
@@ -145,7 +153,12 @@ GraphNode copy_node(Context& context, const End& to, const End& from, const Box&
     });
     note_copy(state, to, from, box);
   };
-  return {.type = NodeType::copy, .work = work};
+}
+
+GraphNode copy_node(Context& context, const Transfer& transfer) {
+  static_cast<void>(transfer.to.bytes(context, transfer.box));
+  static_cast<void>(transfer.from.bytes(context, transfer.box));
+  return {.type = NodeType::copy, .work = work_of(transfer)};
 }
 
 GraphNode empty_copy() {
@@ -156,14 +169,35 @@ void check_kind(CopyKind kind) {
   require(kind >= host_to_host && kind <= by_address, cudaErrorInvalidMemcpyDirection);
 }
 
-GraphNode copy_node(Context& context, void* to, Pitch to_pitch, const void* from, Pitch from_pitch, Box box, CopyKind kind) {
-  check_kind(kind);
-  if (box.empty()) return empty_copy();
-  return copy_node(context, end_in_memory(to, to_pitch, box, kind, true), end_in_memory(from, from_pitch, box, kind, false), box);
+/// Memory of the program that no call has made known: a copy uses it before the call returns.
+bool is_pageable(const Context& context, const End& end) {
+  return context.space.find(end.at) == nullptr && !context.space.is_device_address(end.at);
+}
+
+/// The work, with a source of its own.
+Work with_own_source(Context& context, Transfer transfer) {
+  const std::uint8_t* const first = transfer.from.bytes(context, transfer.box);
+  const auto kept = std::make_shared<std::vector<std::uint8_t>>(reach(transfer.box, transfer.from.pitch));
+  access_host({range_of(first, transfer.box, transfer.from.pitch)}, [&] { std::memcpy(kept->data(), first, kept->size()); });
+  transfer.from.at = kept->data();
+  return [kept, work = work_of(transfer)](Context& state) { work(state); };
+}
+
+void submit_copy(Context& context, Stream* stream, GraphNode node, const Transfer& transfer) {
+  const bool waits = stream_of(stream).capture == nullptr && is_busy(context, stream);
+  if (waits && is_pageable(context, transfer.from)) node.work = with_own_source(context, transfer);
+  submit(context, stream, std::move(node));
+  if (waits && is_pageable(context, transfer.to)) finish(context, stream);
+}
+
+void submit_copy(Context& context, Stream* stream, const Transfer& transfer) {
+  submit_copy(context, stream, copy_node(context, transfer), transfer);
 }
 
 void copy_box(Context& context, Stream* stream, void* to, Pitch to_pitch, const void* from, Pitch from_pitch, Box box, CopyKind kind) {
-  submit(context, stream, copy_node(context, to, to_pitch, from, from_pitch, box, kind));
+  check_kind(kind);
+  if (box.empty()) return submit(context, stream, empty_copy());
+  submit_copy(context, stream, {end_in_memory(to, to_pitch, box, kind, true), end_in_memory(from, from_pitch, box, kind, false), box});
 }
 
 void fill_box(Context& context, Stream* stream, void* to, Pitch pitch, int value, Box box) {
@@ -216,7 +250,7 @@ void copy_rows(Context& context, Stream* stream, const ArrayCopy& copy) {
   require(copy.box.width <= copy.pitch, cudaErrorInvalidPitchValue);
   const End in_array = end_in_array(copy.array, {copy.x, copy.y, 0}, copy.box);
   const End in_memory = end_in_memory(copy.memory, {copy.pitch, 0}, copy.box, copy.kind, !copy.into_array);
-  submit(context, stream, copy_node(context, copy.into_array ? in_array : in_memory, copy.into_array ? in_memory : in_array, copy.box));
+  submit_copy(context, stream, {copy.into_array ? in_array : in_memory, copy.into_array ? in_memory : in_array, copy.box});
 }
 
 /// `bytes` consecutive bytes of an array's rows, from byte x of row y on: a row of memory, as rows of an array touch each other.
@@ -229,12 +263,29 @@ void copy_along(Context& context, Stream* stream, ArrayCopy copy, std::size_t by
   const Box box{.width = bytes};
   const End in_array{at_address(array.address + first), End::In::device, {}};
   const End in_memory = end_in_memory(copy.memory, {}, box, copy.kind, !copy.into_array);
-  submit(context, stream, copy_node(context, copy.into_array ? in_array : in_memory, copy.into_array ? in_memory : in_array, box));
+  submit_copy(context, stream, {copy.into_array ? in_array : in_memory, copy.into_array ? in_memory : in_array, box});
+}
+
+/// Where an array takes part, x and width count its texels; of memory x counts bytes.
+Transfer transfer_of(const Copy3D& copy) {
+  check_kind(copy.kind);
+  const Array* const array = copy.srcArray != nullptr ? copy.srcArray : copy.dstArray;
+  const std::size_t texel = array == nullptr ? 1 : array_of(array).texel_bytes();
+  if (copy.srcArray != nullptr && copy.dstArray != nullptr) require(array_of(copy.dstArray).texel_bytes() == texel);
+  const Box box{known(CheckedSize(copy.extent.width) * texel), copy.extent.height, copy.extent.depth};
+  if (box.empty()) return {.to = {}, .from = {}, .box = box};
+  const auto end = [&](const Array* in, const PitchedPointer& memory, const Position& at, bool destination) {
+    if (in != nullptr) return end_in_array(in, {known(CheckedSize(at.x) * texel), at.y, at.z}, box);
+    return end_in_memory(start(memory, at), pitch_of(memory), box, copy.kind, destination);
+  };
+  return {end(copy.dstArray, copy.dstPtr, copy.dstPos, true), end(copy.srcArray, copy.srcPtr, copy.srcPos, false), box};
 }
 
 void copy_3d(Context& context, Stream* stream, const Copy3D* copy) {
   require(copy != nullptr);
-  submit(context, stream, copy_node(context, *copy));
+  const Transfer transfer = transfer_of(*copy);
+  if (transfer.box.empty()) return submit(context, stream, copy_node(context, *copy));
+  submit_copy(context, stream, copy_node(context, *copy), transfer);
 }
 
 void copy_to_symbol(Context& context, Stream* stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
@@ -251,20 +302,9 @@ void copy_from_symbol(Context& context, Stream* stream, void* to, const void* sy
 
 }  // namespace
 
-/// Where an array takes part, x and width count its texels; of memory x counts bytes.
 GraphNode copy_node(Context& context, const Copy3D& copy) {
-  check_kind(copy.kind);
-  const Array* const array = copy.srcArray != nullptr ? copy.srcArray : copy.dstArray;
-  const std::size_t texel = array == nullptr ? 1 : array_of(array).texel_bytes();
-  if (copy.srcArray != nullptr && copy.dstArray != nullptr) require(array_of(copy.dstArray).texel_bytes() == texel);
-  const Box box{known(CheckedSize(copy.extent.width) * texel), copy.extent.height, copy.extent.depth};
-  const auto end = [&](const Array* in, const PitchedPointer& memory, const Position& at, bool destination) {
-    if (in != nullptr) return end_in_array(in, {known(CheckedSize(at.x) * texel), at.y, at.z}, box);
-    return end_in_memory(start(memory, at), pitch_of(memory), box, copy.kind, destination);
-  };
-  GraphNode node = box.empty() ? empty_copy()
-                               : copy_node(context, end(copy.dstArray, copy.dstPtr, copy.dstPos, true),
-                                           end(copy.srcArray, copy.srcPtr, copy.srcPos, false), box);
+  const Transfer transfer = transfer_of(copy);
+  GraphNode node = transfer.box.empty() ? empty_copy() : copy_node(context, transfer);
   node.made_from = copy;
   return node;
 }
@@ -294,8 +334,21 @@ void* variable_at(Context& context, const void* shadow, std::size_t offset, std:
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(symbol.module->variable(context, symbol.name) + offset));
 }
 
+namespace {
+
+/// A copy that has ended when its call returns.
+template <typename Body>
+Error copy_now(const char* name, Body body) {
+  return call(name, [&](Context& context) {
+    body(context);
+    finish(context, nullptr);
+  });
+}
+
+}  // namespace
+
 WARPMAT_CUDA_API Error cudaMemcpy(void* to, const void* from, std::size_t bytes, CopyKind kind) {
-  return call(__func__, [&](Context& context) { copy_bytes(context, nullptr, to, from, bytes, kind); });
+  return copy_now(__func__, [&](Context& context) { copy_bytes(context, nullptr, to, from, bytes, kind); });
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, CopyKind kind, Stream* stream) {
@@ -303,7 +356,7 @@ WARPMAT_CUDA_API Error cudaMemcpyAsync(void* to, const void* from, std::size_t b
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
-  return call(__func__, [&](Context& context) {
+  return copy_now(__func__, [&](Context& context) {
     require(to_device == 0 && from_device == 0, cudaErrorInvalidDevice);
     copy_bytes(context, nullptr, to, from, bytes, device_to_device);
   });
@@ -326,7 +379,7 @@ WARPMAT_CUDA_API Error cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const v
 
 WARPMAT_CUDA_API Error cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                                     std::size_t height, CopyKind kind) {
-  return call(__func__, [&](Context& context) {
+  return copy_now(__func__, [&](Context& context) {
     require(width <= to_pitch && width <= from_pitch && std::max(to_pitch, from_pitch) <= most_pitch, cudaErrorInvalidPitchValue);
     copy_box(context, nullptr, to, {to_pitch, 0}, from, {from_pitch, 0}, {width, height}, kind);
   });
@@ -337,7 +390,7 @@ WARPMAT_CUDA_API Error cudaMemcpy3DAsync(const Copy3D* copy, Stream* stream) {
 }
 
 WARPMAT_CUDA_API Error cudaMemcpy3D(const Copy3D* copy) {
-  return call(__func__, [&](Context& context) { copy_3d(context, nullptr, copy); });
+  return copy_now(__func__, [&](Context& context) { copy_3d(context, nullptr, copy); });
 }
 
 WARPMAT_CUDA_API Error cudaMemcpy2DToArrayAsync(Array* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
@@ -347,7 +400,7 @@ WARPMAT_CUDA_API Error cudaMemcpy2DToArrayAsync(Array* to, std::size_t x, std::s
 
 WARPMAT_CUDA_API Error cudaMemcpy2DToArray(Array* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
                                            std::size_t height, CopyKind kind) {
-  return call(__func__, [&](Context& context) { copy_rows(context, nullptr, {to, x, y, from, pitch, {width, height}, kind, true}); });
+  return copy_now(__func__, [&](Context& context) { copy_rows(context, nullptr, {to, x, y, from, pitch, {width, height}, kind, true}); });
 }
 
 WARPMAT_CUDA_API Error cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, const Array* from, std::size_t x, std::size_t y,
@@ -357,16 +410,16 @@ WARPMAT_CUDA_API Error cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, c
 
 WARPMAT_CUDA_API Error cudaMemcpy2DFromArray(void* to, std::size_t pitch, const Array* from, std::size_t x, std::size_t y,
                                              std::size_t width, std::size_t height, CopyKind kind) {
-  return call(__func__, [&](Context& context) { copy_rows(context, nullptr, {from, x, y, to, pitch, {width, height}, kind, false}); });
+  return copy_now(__func__, [&](Context& context) { copy_rows(context, nullptr, {from, x, y, to, pitch, {width, height}, kind, false}); });
 }
 
 WARPMAT_CUDA_API Error cudaMemcpy2DArrayToArray(Array* to, std::size_t to_x, std::size_t to_y, const Array* from, std::size_t from_x,
                                                 std::size_t from_y, std::size_t width, std::size_t height, CopyKind kind) {
-  return call(__func__, [&](Context& context) {
+  return copy_now(__func__, [&](Context& context) {
     check_kind(kind);
     const Box box{width, height};
     const End target = end_in_array(to, {to_x, to_y, 0}, box), source = end_in_array(from, {from_x, from_y, 0}, box);
-    submit(context, nullptr, box.empty() ? empty_copy() : copy_node(context, target, source, box));
+    submit(context, nullptr, box.empty() ? empty_copy() : copy_node(context, {target, source, box}));
   });
 }
 
@@ -376,7 +429,7 @@ WARPMAT_CUDA_API Error cudaMemcpyToArrayAsync(Array* to, std::size_t x, std::siz
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyToArray(Array* to, std::size_t x, std::size_t y, const void* from, std::size_t bytes, CopyKind kind) {
-  return call(__func__, [&](Context& context) { copy_along(context, nullptr, {to, x, y, from, 0, {}, kind, true}, bytes); });
+  return copy_now(__func__, [&](Context& context) { copy_along(context, nullptr, {to, x, y, from, 0, {}, kind, true}, bytes); });
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyFromArrayAsync(void* to, const Array* from, std::size_t x, std::size_t y, std::size_t bytes, CopyKind kind,
@@ -385,7 +438,7 @@ WARPMAT_CUDA_API Error cudaMemcpyFromArrayAsync(void* to, const Array* from, std
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyFromArray(void* to, const Array* from, std::size_t x, std::size_t y, std::size_t bytes, CopyKind kind) {
-  return call(__func__, [&](Context& context) { copy_along(context, nullptr, {from, x, y, to, 0, {}, kind, false}, bytes); });
+  return copy_now(__func__, [&](Context& context) { copy_along(context, nullptr, {from, x, y, to, 0, {}, kind, false}, bytes); });
 }
 
 WARPMAT_CUDA_API Error cudaMemset(void* to, int value, std::size_t bytes) {
@@ -417,7 +470,7 @@ WARPMAT_CUDA_API Error cudaMemset3D(PitchedPointer to, int value, Extent extent)
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset, CopyKind kind) {
-  return call(__func__, [&](Context& context) { copy_to_symbol(context, nullptr, symbol, from, bytes, offset, kind); });
+  return copy_now(__func__, [&](Context& context) { copy_to_symbol(context, nullptr, symbol, from, bytes, offset, kind); });
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes, std::size_t offset, CopyKind kind,
@@ -426,7 +479,7 @@ WARPMAT_CUDA_API Error cudaMemcpyToSymbolAsync(const void* symbol, const void* f
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, CopyKind kind) {
-  return call(__func__, [&](Context& context) { copy_from_symbol(context, nullptr, to, symbol, bytes, offset, kind); });
+  return copy_now(__func__, [&](Context& context) { copy_from_symbol(context, nullptr, to, symbol, bytes, offset, kind); });
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, std::size_t offset, CopyKind kind,

@@ -18,6 +18,7 @@
 #include <warpmat/cuda/launch.h>
 #include <warpmat/cuda/mapped.h>
 #include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/waiting.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/link.h>
@@ -245,7 +246,12 @@ WARPMAT_CUDA_API int cuModuleLoadFatBinary(DeviceModule** module, const void* im
 }
 
 WARPMAT_CUDA_API int cuModuleUnload(DeviceModule* module) {
-  return in_context([&] { return call("cuModuleUnload", [&](Context& state) { unload_module(state, module); }); });
+  return in_context([&] {
+    return call("cuModuleUnload", [&](Context& state) {
+      finish(state);
+      unload_module(state, module);
+    });
+  });
 }
 
 WARPMAT_CUDA_API int cuModuleGetFunction(Function** function, DeviceModule* module, const char* name) {

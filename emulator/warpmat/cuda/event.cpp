@@ -3,6 +3,7 @@
 
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/stream.h>
+#include <warpmat/cuda/waiting.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -16,6 +17,14 @@ struct Events {
 
 Handles<Event>& events() {
   return context().part<Events>().made;
+}
+
+/// The time of an event is that at which what it is recorded behind has ended.
+Ticket record_in_order(Context& context, Event* handle, Stream* stream) {
+  if (!is_busy(context)) return 0;
+  return run_in_order(context, stream, [handle](Context&) {
+    if (Event* const event = events().find(handle)) event->time = std::chrono::steady_clock::now();
+  });
 }
 
 }  // namespace
@@ -41,12 +50,13 @@ WARPMAT_CUDA_API Error cudaEventDestroy(Event* event) {
 }
 
 WARPMAT_CUDA_API Error cudaEventRecord(Event* handle, Stream* stream) {
-  return enqueue(__func__, [&](Context&) {
+  return enqueue(__func__, [&](Context& context) {
     Event& event = event_of(handle);
     event.capture_number = stream_of(stream).capture_number;
     event.front = stream_of(stream).front;
     event.recorded = event.capture_number == 0;
     event.time = std::chrono::steady_clock::now();
+    if (event.recorded) event.ticket = record_in_order(context, handle, stream);
   });
 }
 
@@ -58,11 +68,14 @@ WARPMAT_CUDA_API Error cudaEventRecordWithFlags(Event* event, Stream* stream, un
 
 /// Of an event that is recorded in a capture, the stream joins the capture.
 WARPMAT_CUDA_API Error cudaStreamWaitEvent(Stream* handle, Event* event, unsigned flags) {
-  return enqueue(__func__, [&](Context&) {
+  return enqueue(__func__, [&](Context& context) {
     require(flags <= 1);
     const Event& waited = event_of(event);
     Stream& stream = stream_of(handle);
-    if (waited.capture_number == 0) return;
+    if (waited.capture_number == 0) {
+      if (!has_ended(context, waited.ticket)) run_in_order(context, handle, [](Context&) {}, {waited.ticket});
+      return;
+    }
     require(stream.id > 1, cudaErrorStreamCaptureImplicit);  // the legacy stream
     Graph* const graph = graph_of_capture(waited.capture_number);
     require(graph != nullptr, cudaErrorCapturedEvent);
@@ -75,19 +88,27 @@ WARPMAT_CUDA_API Error cudaStreamWaitEvent(Stream* handle, Event* event, unsigne
 }
 
 WARPMAT_CUDA_API Error cudaEventSynchronize(Event* event) {
-  return call(__func__, [&](Context&) { require(event_of(event).capture_number == 0, cudaErrorCapturedEvent); });
+  return call(__func__, [&](Context& context) {
+    require(event_of(event).capture_number == 0, cudaErrorCapturedEvent);
+    finish(context, event_of(event).ticket);
+  });
 }
 
 WARPMAT_CUDA_API Error cudaEventQuery(Event* event) {
-  return call(__func__, [&](Context&) { require(event_of(event).capture_number == 0, cudaErrorCapturedEvent); });
+  return call(__func__, [&](Context& context) {
+    require(event_of(event).capture_number == 0, cudaErrorCapturedEvent);
+    look_at_paused(context);
+    require(has_ended(context, event_of(event).ticket), cudaErrorNotReady);
+  });
 }
 
 /// The time that the emulation took, more than zero.
 WARPMAT_CUDA_API Error cudaEventElapsedTime(float* milliseconds, Event* start, Event* end) {
-  return call(__func__, [&](Context&) {
+  return call(__func__, [&](Context& context) {
     require(milliseconds != nullptr);
     const Event &first = event_of(start), &last = event_of(end);
     require(first.recorded && last.recorded && ((first.flags | last.flags) & untimed_event) == 0, cudaErrorInvalidResourceHandle);
+    require(has_ended(context, first.ticket) && has_ended(context, last.ticket), cudaErrorNotReady);
     const std::chrono::duration<float, std::milli> between = last.time - first.time;
     *milliseconds = std::max(between.count(), 1e-3f);
   });

@@ -3,13 +3,16 @@
 #include <warpmat/cuda/graph.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/waiting.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -157,8 +160,43 @@ std::vector<const GraphNode*> in_order(const Graph& graph) {
 
 void run(Context& context, const Graph& graph) {
   for (const GraphNode* const node : in_order(graph))
-    if (node->enabled && node->work && !context.has_fault()) node->work(context);
+    if (node->enabled && node->work && !context.has_fault()) {
+      node->work(context);
+      end_paused_part(context);
+    }
 }
+
+namespace {
+
+GraphNode child_node(const std::shared_ptr<Graph>& graph) {
+  const auto work = [graph](Context& context) {
+    set_conditions(context, *graph);
+    run(context, *graph);
+  };
+  return {.type = NodeType::child, .work = work, .made_from = graph};
+}
+
+/// The work of a graph in a stream: each node comes behind those that it names alone, and what the stream gets next behind all.
+void launch_graph(Context& context, Stream* stream, const std::shared_ptr<const Graph>& graph) {
+  const Ticket begin = run_in_order(context, stream, [graph](Context& state) { set_conditions(state, *graph); });
+  std::map<const GraphNode*, std::vector<Ticket>> ends;  // what comes behind a node comes behind these
+  std::vector<Ticket> all;
+  for (const GraphNode* const node : in_order(*graph)) {
+    std::vector<Ticket> after{begin};
+    for (const GraphNode* const each : node->after) std::ranges::copy(ends[each], std::back_inserter(after));
+    if (node->enabled && node->work && !context.has_fault()) {
+      const Ticket ticket = run_behind(context, node->work, after);
+      after.assign(ticket != 0 ? 1 : 0, ticket);
+      std::ranges::copy(after, std::back_inserter(all));
+    }
+    ends[node] = std::move(after);
+  }
+  if (!all.empty())
+    run_in_order(
+        context, stream, [](Context&) {}, all);
+}
+
+}  // namespace
 
 Graph& graph_of(Graph* handle) {
   require(graphs().find(handle) != nullptr || is_active(handle));
@@ -327,17 +365,11 @@ WARPMAT_CUDA_API Error cudaGraphExecUpdate(Graph* executable, Graph* graph, Grap
 
 WARPMAT_CUDA_API Error cudaGraphLaunch(Graph* executable, Stream* stream) {
   return enqueue(__func__, [&](Context& context) {
-    std::shared_ptr<Graph> copy;
-    if (stream_of(stream).capture != nullptr) copy = copy_of(graph_of(executable));
-    const Graph* const graph = copy != nullptr ? copy.get() : &graph_of(executable);
-    submit(context, stream,
-           {.type = NodeType::child,
-            .work =
-                [copy, graph](Context& state) {
-                  set_conditions(state, *graph);
-                  run(state, *graph);
-                },
-            .made_from = copy});
+    const Graph& graph = graph_of(executable);
+    if (stream_of(stream).capture == nullptr && !is_busy(context))
+      return launch_graph(context, stream, std::shared_ptr<const Graph>(std::shared_ptr<void>(), &graph));
+    const std::shared_ptr<Graph> copy = copy_of(graph);  // the program may destroy its own before it runs
+    if (!capture(stream, [&] { return child_node(copy); })) launch_graph(context, stream, copy);
   });
 }
 

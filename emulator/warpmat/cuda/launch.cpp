@@ -21,6 +21,8 @@
 #include <warpmat/cuda/report.h>
 #include <warpmat/cuda/save.h>
 #include <warpmat/cuda/stream.h>
+#include <warpmat/cuda/waiting.h>
+#include <warpmat/launch/running_launch.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/resolve.h>
@@ -106,19 +108,22 @@ struct GridWorkspace {
   std::uint32_t bytes = sizeof(GridWorkspace), barrier = 0;
 };
 
-/// Where the one workspace lies; 0: nowhere.
-struct Workspace {
-  std::uint64_t address = 0;
+/// Those that no launch uses, each with its address.
+struct Workspaces {
+  std::vector<std::uint64_t> free;
 
   void leave(Context& context, Owner owner) {
-    if (owner == primary_owner && address != 0) context.space.memory().free(std::exchange(address, 0));
+    if (owner != primary_owner) return;
+    for (const std::uint64_t address : std::exchange(free, {})) context.space.memory().free(address);
   }
 };
 
-/// The address of the one workspace, with its barrier as at the start of a launch: launches run one after another.
-std::uint64_t fresh_workspace(Context& context) {
-  std::uint64_t& address = context.part<Workspace>().address;
-  if (address == 0) address = context.space.memory().allocate(sizeof(GridWorkspace), "the barrier of a cooperative launch");
+/// The address of a workspace, with its barrier as at the start of a launch.
+std::uint64_t take_workspace(Context& context) {
+  std::vector<std::uint64_t>& free = context.part<Workspaces>().free;
+  if (free.empty()) free.push_back(context.space.memory().allocate(sizeof(GridWorkspace), "the barrier of a cooperative launch"));
+  const std::uint64_t address = free.back();
+  free.pop_back();
   const GridWorkspace fresh;
   std::memcpy(context.space.memory().bytes(address, sizeof fresh).data(), &fresh, sizeof fresh);
   return address;
@@ -185,56 +190,84 @@ void say_warnings(Context& context, const Kernel& kernel, const LaunchResult& re
   }
 }
 
-/// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context. Returns the launches that
-/// the kernel makes.
-std::vector<ChildLaunch> run_alone(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
-                                   const std::vector<Argument>& arguments) {
-  const HostAccess access(context.space.ranges_at_host());
-  save_launch(context, function, kernel, config, arguments);
-  record_begin(context, function);
-  LaunchRecord record{.config = &config};
-  const auto start = std::chrono::steady_clock::now();
-  std::optional<Profiler> profiler;
-  ChildLaunches children;
-  try {
-    const Settings& settings = context.settings;
-    LaunchOptions options{.jobs = settings.jobs,
-                          .schedule = settings.schedule,
-                          .timing = settings.timing,
-                          .execution = {.undefined = settings.undefined},
-                          .most_seconds = settings.launch_seconds,
-                          .checks = settings.checks,
-                          .gemm = settings.gemm,
-                          .children = &children};
-    if (!context.suppressions.empty())
-      options.suppresses = [&context](const Trap& report) { return context.suppressions.suppresses(report_of(report)); };
-    if (settings.profile) {
-      profiler.emplace(kernel);
-      options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
+/// One launch of a kernel. Its output goes to standard output, its trap to standard error and into the context.
+class OneLaunch {
+ public:
+  OneLaunch(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config, std::vector<Argument> arguments)
+      : function_(function), kernel_(kernel), config_(config), arguments_(std::move(arguments)) {
+    set_options(context);
+    save_launch(context, function, kernel, config, arguments_);
+    record_.begun = record_begin(context, function);
+  }
+
+  /// Returns whether it has ended, else it waits.
+  bool run(Context& context, machine::Patience patience) {
+    const HostAccess access(context.space.ranges_at_host());
+    const auto start = std::chrono::steady_clock::now();
+    bool ended = true;
+    try {
+      if (!running_) running_.emplace(kernel_, config_, context.space.memory(), arguments_, options_);
+      ended = running_->run(patience);
+      if (ended) record_.result = running_->result();
+    } catch (const Trap& trap) {
+      record_.fault = code_of(trap);
+      record_.trap = trap.what();
+      record_.error.emplace(trap);
     }
-    record.result = launch(kernel, config, context.space.memory(), arguments, options);
-  } catch (const Trap& trap) {
-    record.fault = code_of(trap);
-    record.trap = trap.what();
-    record.error.emplace(trap);
+    if (const auto address = access.refused(); address && record_.fault == cudaSuccess) {
+      record_.fault = cudaErrorIllegalAddress;
+      record_.trap = fmt::format("kernel '{}': {}", function_.name, refused_text(*address));
+      ended = true;
+    }
+    record_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (ended) end(context);
+    return ended;
   }
-  if (const auto address = access.refused(); address && record.fault == cudaSuccess) {
-    record.fault = cudaErrorIllegalAddress;
-    record.trap = fmt::format("kernel '{}': {}", function.name, refused_text(*address));
+
+  bool moved() const { return running_->moved(); }
+  /// The launches that the kernel has made.
+  std::vector<ChildLaunch> take_children() { return std::move(children_.made); }
+
+ private:
+  void set_options(Context& context) {
+    const Settings& settings = context.settings;
+    options_ = {.jobs = settings.jobs,
+                .schedule = settings.schedule,
+                .timing = settings.timing,
+                .execution = {.undefined = settings.undefined},
+                .most_seconds = settings.launch_seconds,
+                .checks = settings.checks,
+                .gemm = settings.gemm,
+                .children = &children_};
+    if (!context.suppressions.empty())
+      options_.suppresses = [&context](const Trap& report) { return context.suppressions.suppresses(report_of(report)); };
+    if (!settings.profile) return;
+    profiler_.emplace(kernel_);
+    options_.observer_of_cluster = [this](std::uint64_t) { return profiler_->observer(); };
   }
-  if (record.fault != cudaSuccess) {
-    context.set_fault(record.fault);
-    tell(context, kernel, record);
+
+  void end(Context& context) {
+    if (record_.fault != cudaSuccess) {
+      context.set_fault(record_.fault);
+      tell(context, kernel_, record_);
+    }
+    if (profiler_) record_.profile = profiler_->result();
+    print(context, record_.result.printed);
+    if (profiler_) keep_profile(context, kernel_, *record_.profile);
+    say_warnings(context, kernel_, record_.result);
+    record_launch(context, function_, record_);
   }
-  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (profiler) record.profile = profiler->result();
-  std::fwrite(record.result.printed.data(), 1, record.result.printed.size(), stdout);
-  if (!record.result.printed.empty()) std::fflush(stdout);
-  if (profiler) keep_profile(context, kernel, *record.profile);
-  say_warnings(context, kernel, record.result);
-  record_launch(context, function, record);
-  return std::move(children.made);
-}
+
+  const Function& function_;
+  Kernel kernel_;
+  LaunchConfig config_;
+  std::vector<Argument> arguments_;
+  ChildLaunches children_;
+  std::optional<Profiler> profiler_;
+  LaunchOptions options_;
+  LaunchRecord record_{.config = &config_};
+  std::optional<RunningLaunch> running_;
+};
 
 /// The arguments of a launch from a kernel, which lie at the offsets of the parameters.
 std::vector<Argument> arguments_of(const code::Program& program, const ChildLaunch& child) {
@@ -279,29 +312,72 @@ const Kernel& kernel_to_run(Context& context, const Function& function) {
   }
 }
 
-/// Runs a kernel, then the launches that it makes, then those that they make: a legal order, as a kernel cannot wait for what it launches.
-void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
-         const std::vector<Argument>& arguments) {
-  std::vector<ChildLaunch> first = run_alone(context, function, kernel, config, arguments);
-  if (first.empty()) return;
-  constexpr std::uint64_t tail_stream = 3;
-  std::deque<ChildLaunch> waiting, tails;
-  const auto add = [&](std::vector<ChildLaunch> made) {
-    for (ChildLaunch& child : made) (child.stream == tail_stream ? tails : waiting).push_back(std::move(child));
-  };
-  add(std::move(first));
-  while (!context.has_fault() && !(waiting.empty() && tails.empty())) {
-    std::deque<ChildLaunch>& from = waiting.empty() ? tails : waiting;
+/// A launch whose request has been checked.
+struct CheckedLaunch {
+  std::shared_ptr<const Function> function;
+  bool cooperative;
+  Kernel kernel;
+  LaunchConfig config;
+  std::vector<Argument> arguments;
+
+  void perform(Context& context) const;
+};
+
+/// A launch, then the launches that its kernel makes, then those that they make: a legal order, as a kernel cannot wait for what it
+/// launches.
+class LaunchWithChildren final : public Paused {
+ public:
+  LaunchWithChildren(Context& context, const CheckedLaunch& launch) : context_(context), function_(launch.function) {
+    LaunchConfig config = launch.config;
+    if (launch.cooperative) config.workspace = workspace_ = take_workspace(context);
+    current_.emplace(context, *function_, launch.kernel, config, launch.arguments);
+  }
+  ~LaunchWithChildren() override {
+    if (workspace_ != 0) context_.part<Workspaces>().free.push_back(workspace_);
+  }
+
+  bool run(Context& context, machine::Patience patience) override {
+    while (current_) {
+      if (!current_->run(context, patience)) return false;
+      for (ChildLaunch& child : current_->take_children()) (child.stream == tail_stream ? tails_ : waiting_).push_back(std::move(child));
+      current_.reset();
+      while (!current_ && !context.has_fault() && !(waiting_.empty() && tails_.empty())) begin_next(context);
+    }
+    return true;
+  }
+
+  bool moved() const override { return current_->moved(); }
+
+ private:
+  static constexpr std::uint64_t tail_stream = 3;
+
+  /// A copy or fill is then performed, a kernel is the current one.
+  void begin_next(Context& context) {
+    std::deque<ChildLaunch>& from = waiting_.empty() ? tails_ : waiting_;
     const ChildLaunch child = std::move(from.front());
     from.pop_front();
-    if (child.kind != ChildLaunch::Kind::kernel) {
-      perform(context, child);
-      continue;
-    }
-    const Function& callee = function_in(*function.module, child.entry);
+    if (child.kind != ChildLaunch::Kind::kernel) return cuda::perform(context, child);
+    const Function& callee = function_in(*function_->module, child.entry);
     const Kernel& resolved = kernel_to_run(context, callee);
     const LaunchConfig shape{.grid = child.grid, .block = child.block, .shared_bytes = child.shared_bytes};
-    add(run_alone(context, callee, resolved, shape, arguments_of(program_of(resolved), child)));
+    current_.emplace(context, callee, resolved, shape, arguments_of(program_of(resolved), child));
+  }
+
+  Context& context_;
+  std::shared_ptr<const Function> function_;
+  std::uint64_t workspace_ = 0;
+  std::optional<OneLaunch> current_;
+  std::deque<ChildLaunch> waiting_, tails_;
+};
+
+void CheckedLaunch::perform(Context& context) const {
+  require(function->module->is_loaded(), cudaErrorInvalidResourceHandle);  // a graph may hold it longer than the program
+  try {
+    if (function->module->uses_heap()) static_cast<void>(heap_of(context.space.memory()));
+    auto launch = std::make_unique<LaunchWithChildren>(context, *this);
+    if (!launch->run(context, machine::Patience::brief)) pause(context, std::move(launch));
+  } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
+    throw ApiError(cudaErrorInvalidConfiguration, e.what());
   }
 }
 
@@ -363,26 +439,6 @@ void apply(const LaunchAttribute& attribute, Request& request) {
 
 namespace {
 
-/// A launch whose request has been checked.
-struct CheckedLaunch {
-  std::shared_ptr<const Function> function;
-  bool cooperative;
-  Kernel kernel;
-  LaunchConfig config;
-  std::vector<Argument> arguments;
-
-  void perform(Context& context) {
-    require(function->module->is_loaded(), cudaErrorInvalidResourceHandle);  // a graph may hold it longer than the program
-    try {
-      if (function->module->uses_heap()) static_cast<void>(heap_of(context.space.memory()));
-      if (cooperative) config.workspace = fresh_workspace(context);
-      run(context, *function, kernel, config, arguments);
-    } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
-      throw ApiError(cudaErrorInvalidConfiguration, e.what());
-    }
-  }
-};
-
 CheckedLaunch check(Context& context, const Request& request, void** arguments) {
   check_shape(request);
   const Kernel& kernel = kernel_to_run(context, *request.function);
@@ -406,7 +462,7 @@ GraphNode node_of(const Request& request, CheckedLaunch launch) {
   for (const Argument& argument : launch.arguments) node->arguments.push_back(argument.bytes());
   for (auto& bytes : node->arguments) node->pointers.push_back(bytes.data());
   return {.type = NodeType::kernel,
-          .work = [launch = std::move(launch)](Context& state) mutable { launch.perform(state); },
+          .work = [launch = std::move(launch)](Context& state) { launch.perform(state); },
           .made_from = std::move(node)};
 }
 
@@ -418,7 +474,8 @@ GraphNode kernel_node(Context& context, const Request& request, void** arguments
 
 void launch_kernel(Context& context, const Request& request, void** arguments) {
   CheckedLaunch launch = check(context, request, arguments);
-  if (!capture(request.stream, [&] { return node_of(request, std::move(launch)); })) launch.perform(context);
+  if (capture(request.stream, [&] { return node_of(request, std::move(launch)); })) return;
+  run_in_order(context, request.stream, [launch = std::move(launch)](Context& state) { launch.perform(state); });
 }
 
 WARPMAT_CUDA_API unsigned __cudaPushCallConfiguration(GridSize grid, GridSize block, std::size_t shared_bytes, Stream* stream) {

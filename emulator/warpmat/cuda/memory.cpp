@@ -4,6 +4,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/stream.h>
+#include <warpmat/cuda/waiting.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -93,13 +94,16 @@ WARPMAT_CUDA_API Error cudaMallocHost(void** pointer, std::size_t bytes) {
 WARPMAT_CUDA_API Error cudaFree(void* pointer) {
   return call(__func__, [&](Context& context) {
     if (pointer == nullptr || is_of_graph(context, pointer)) return;
+    finish(context);
     context.space.release(address_of(pointer), {Kind::device, Kind::managed}, cudaErrorInvalidValue);
   });
 }
 
 WARPMAT_CUDA_API Error cudaFreeHost(void* pointer) {
   return call(__func__, [&](Context& context) {
-    if (pointer != nullptr) context.space.release(address_of(pointer), {Kind::pinned}, cudaErrorInvalidValue);
+    if (pointer == nullptr) return;
+    finish(context);
+    context.space.release(address_of(pointer), {Kind::pinned}, cudaErrorInvalidValue);
   });
 }
 
@@ -114,6 +118,7 @@ WARPMAT_CUDA_API Error cudaHostRegister(void* memory, std::size_t bytes, unsigne
 WARPMAT_CUDA_API Error cudaHostUnregister(void* memory) {
   return call(__func__, [&](Context& context) {
     require(memory != nullptr);
+    finish(context);
     const Allocation* const found = context.space.find(memory);
     const bool inside = found != nullptr && found->kind == Kind::registered && found->address != address_of(memory);
     context.space.release(address_of(memory), {Kind::registered}, inside ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);

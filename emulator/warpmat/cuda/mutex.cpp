@@ -12,7 +12,7 @@ union Lasting {
   constexpr Lasting() : mutex() {}
   Lasting(const Lasting&) = delete;
   ~Lasting() {}  // NOLINT: leaves the mutex
-  std::recursive_mutex mutex;
+  RecursiveMutex mutex;
 };
 
 constinit Lasting the;
@@ -27,14 +27,14 @@ void unlock() {
 
 /// A child's thread has another number than the one of the parent that locked.
 void make_anew() {
-  ::new (&the.mutex) std::recursive_mutex;
+  ::new (&the.mutex) RecursiveMutex;
 }
 
 [[maybe_unused]] const int watched = pthread_atfork(lock, unlock, make_anew);
 
 }  // namespace
 
-std::recursive_mutex& mutex() {
+RecursiveMutex& mutex() {
   return the.mutex;
 }
 

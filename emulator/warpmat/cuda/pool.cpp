@@ -6,6 +6,7 @@
 
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/waiting.h>
 
 namespace warpmat::cuda {
 
@@ -96,7 +97,8 @@ WARPMAT_CUDA_API Error cudaFreeAsync(void* pointer, Stream* stream) {
     if (capture(stream, [&] { return free_node(context, pointer); })) return;
     if (pointer == nullptr || is_of_graph(context, pointer)) return;
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
-    context.space.release(address, {Allocation::Kind::device}, cudaErrorInvalidValue);
+    run_in_order(context, stream,
+                 [address](Context& state) { state.space.release(address, {Allocation::Kind::device}, cudaErrorInvalidValue); });
   });
 }
 

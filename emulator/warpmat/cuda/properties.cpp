@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <warpmat/cuda/context.h>
+#include <warpmat/cuda/waiting.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/tables/hardware.h>
@@ -269,7 +270,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetAttribute(int* value, int attribute, int dev
 }
 
 WARPMAT_CUDA_API Error cudaDeviceSynchronize() {
-  return call(__func__, [](Context&) {});
+  return call(__func__, [](Context& context) { finish(context); });
 }
 
 /// Frees all that the primary context has. It forgets no fault: behind one it succeeds, and the device is then not to be had, as on an

@@ -134,9 +134,10 @@ void record_other_driver(const std::string& report, const std::string& path) {
   append_line(report, {{"other_driver", path}});
 }
 
-void record_begin(Context& context, const Function& function) {
-  if (context.settings.every_launch || !function.module->is_recorded(function.name))
-    append_line(context, {{"begins", readable_name(function.name)}});
+bool record_begin(Context& context, const Function& function) {
+  if (!context.settings.every_launch && function.module->is_recorded(function.name)) return false;
+  append_line(context, {{"begins", readable_name(function.name)}});
+  return true;
 }
 
 namespace {
@@ -170,7 +171,7 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
   if (context.settings.report.empty()) return;
   const bool tells_nothing =
       record.fault == cudaSuccess && record.result.absent_lanes.empty() && record.result.warnings.empty() && !record.profile;
-  if (!context.settings.every_launch && tells_nothing && function.module->is_recorded(function.name)) return;
+  if (!record.begun && tells_nothing) return;
   function.module->set_recorded(function.name);
   nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},
                                  {"entry", function.name},

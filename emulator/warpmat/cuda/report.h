@@ -15,6 +15,7 @@ namespace warpmat::cuda {
 /// What ran: one line for each launch (Settings::every_launch).
 struct LaunchRecord {
   const LaunchConfig* config = nullptr;
+  bool begun = false;  ///< record_begin() has told of it
   double seconds = 0;
   LaunchResult result = {};
   Error fault = cudaSuccess;
@@ -28,8 +29,9 @@ inline std::array<std::uint32_t, 3> sizes(const Dim3& size) {
   return {size.x, size.y, size.z};
 }
 
-/// Appends that a launch begins, if a record is kept. A program that ends before the launch does leaves this line alone.
-void record_begin(Context& context, const Function& function);
+/// Appends that a launch begins, if a record is kept and has it. A program that ends before the launch does leaves this line alone. Returns
+/// whether the launch has such a line.
+bool record_begin(Context& context, const Function& function);
 
 /// Appends what ran.
 void record_launch(Context& context, const Function& function, const LaunchRecord& record);

@@ -6,6 +6,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/launch.h>
 #include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/waiting.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -45,9 +46,15 @@ Stream* make_stream(unsigned flags, int priority) {
 
 }  // namespace
 
+bool& null_is_per_thread() {
+  static thread_local bool is = false;
+  return is;
+}
+
 Stream& stream_of(Stream* handle) {
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
   Streams& all = streams();
+  if (number == 0 && null_is_per_thread()) return all.per_thread;
   if (number <= 1) return all.legacy;  // null, cudaStreamLegacy
   return number == 2 ? all.per_thread : all.made.at(handle);
 }
@@ -66,7 +73,7 @@ bool capture(Stream* handle, const std::function<GraphNode()>& make) {
 }
 
 void submit(Context& context, Stream* handle, GraphNode node) {
-  if (!capture(handle, [&] { return std::move(node); })) node.work(context);
+  if (!capture(handle, [&] { return std::move(node); })) run_in_order(context, handle, node.work);
 }
 
 void leave_capture(const Graph* graph) {
@@ -119,11 +126,18 @@ WARPMAT_CUDA_API Error cudaStreamDestroy(Stream* stream) {
 }
 
 WARPMAT_CUDA_API Error cudaStreamSynchronize(Stream* stream) {
-  return call(__func__, [&](Context&) { refuse_capture(stream); });
+  return call(__func__, [&](Context& context) {
+    refuse_capture(stream);
+    finish(context, stream);
+  });
 }
 
 WARPMAT_CUDA_API Error cudaStreamQuery(Stream* stream) {
-  return call(__func__, [&](Context&) { refuse_capture(stream); });
+  return call(__func__, [&](Context& context) {
+    refuse_capture(stream);
+    look_at_paused(context);
+    require(!is_busy(context, stream), cudaErrorNotReady);
+  });
 }
 
 WARPMAT_CUDA_API Error cudaStreamGetFlags(Stream* stream, unsigned* flags) {

@@ -11,7 +11,8 @@
 
 namespace warpmat::cuda {
 
-// All work runs in the calling thread when it is enqueued, in the order of the calls. That is a legal order for all streams.
+// Work runs in the calling thread when it is enqueued, in the order of the calls, unless it comes behind a kernel that waits: waiting.h.
+// That is a legal order for all streams.
 
 using Work = std::function<void(Context&)>;
 
@@ -36,6 +37,7 @@ struct Event {
   std::chrono::steady_clock::time_point time;
   std::uint64_t capture_number = 0;    ///< of the capture that it is recorded in; 0: of none
   std::vector<GraphNode*> front = {};  ///< and behind these nodes
+  std::uint64_t ticket = 0;            ///< of what it is recorded behind, as long as that has not ended (waiting.h)
 };
 
 /// The stream of a handle: of cudaStreamCreate, or one of the default ones. Throws ApiError with cudaErrorInvalidResourceHandle.
@@ -45,7 +47,7 @@ Owner owner_of_stream(Stream* handle);
 
 /// If the stream captures, adds the node that `make` gives to the graph. Returns whether it does.
 bool capture(Stream* handle, const std::function<GraphNode()>& make);
-/// Runs `node.work`, or adds the node to the graph if the stream captures.
+/// Runs `node.work` in the order of the stream, or adds the node to the graph if the stream captures.
 void submit(Context& context, Stream* handle, GraphNode node);
 /// Whether a capture into `graph` has not ended.
 bool is_active(const Graph* graph);

@@ -9,12 +9,9 @@
 #include <fmt/core.h>
 
 #include <warpmat/assembler/assemble.h>
-#include <warpmat/checks/checks.h>
-#include <warpmat/machine/constant_copy.h>
+#include <warpmat/launch/running_launch.h>
 #include <warpmat/machine/device_heap.h>
-#include <warpmat/machine/grid.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/program/parameter_text.h>
 #include <warpmat/ptx/program/resolve.h>
@@ -223,77 +220,110 @@ void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<
 
 namespace {
 
-/// When a launch that begins now has taken so many seconds; nothing without a limit. Throws std::invalid_argument.
-std::optional<std::chrono::steady_clock::time_point> end_after(double seconds) {
-  constexpr double most = 1e9;  // time points of the clock end in 292 years
-  if (!(seconds >= 0)) throw std::invalid_argument(fmt::format("a launch has a limit of {:g} s: it would be 0 or more", seconds));
-  if (seconds == 0) return std::nullopt;
-  const std::chrono::duration<double> time(std::min(seconds, most));
-  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(time);
+std::uint64_t levels_of(const code::Program& program) {
+  return program.call_tree.recursive ? deepest_recursion : 1;
 }
 
-}  // namespace
-
-LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
-                    const LaunchOptions& options) {
-  const code::Program& program = program_of(kernel);
+Kernel checked(Kernel kernel, const LaunchConfig& config, const LaunchOptions& options) {
   if (options.jobs < 0) throw std::invalid_argument(fmt::format("{} jobs: 0 or more", options.jobs));
-  check_limits(program, config);
-  std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
-  const machine::ConstantCopy constants(program, place_module(program, memory), parameters, &spare_storage());
+  check_limits(program_of(kernel), config);
+  return kernel;
+}
+
+/// Places the module and the heap, where the kernel uses it. Returns the addresses of the variables.
+const std::vector<std::uint64_t>& place_all(const code::Program& program, DeviceMemory& memory) {
+  const std::vector<std::uint64_t>& variables = place_module(program, memory);
   if (program.any<code::Call>([](const code::Call& call) {
         using Called = code::Call::Target;
         return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
       }))
     static_cast<void>(heap_of(memory));
-  const code::CallTree& calls = program.call_tree;
-  const std::uint64_t levels = calls.recursive ? deepest_recursion : 1;
-  LaunchConfig shaped = config;
-  shaped.cluster = cluster_of(program, config);
-  const std::uint32_t own_shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
-  const std::uint32_t shared_bytes = program.reserved_shared + own_shared_bytes;
-  const std::uint32_t frame_bytes = bytes_of_levels(calls.level_bytes, levels, "the registers of a warp's functions");
-  checks::Reports reports;
-  checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
-  checks::set_gemm(setup, options, memory, parameters, shaped);
+  return variables;
+}
+
+LaunchConfig with_cluster(const code::Program& program, LaunchConfig config) {
+  config.cluster = cluster_of(program, config);
+  return config;
+}
+
+std::uint32_t shared_bytes_of(const code::Program& program, const LaunchConfig& config) {
+  return program.reserved_shared + std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
+}
+
+/// So many seconds; nothing without a limit. Throws std::invalid_argument.
+std::optional<std::chrono::steady_clock::duration> time_of(double seconds) {
+  constexpr double most = 1e9;  // time points of the clock end in 292 years
+  if (!(seconds >= 0)) throw std::invalid_argument(fmt::format("a launch has a limit of {:g} s: it would be 0 or more", seconds));
+  if (seconds == 0) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(std::min(seconds, most)));
+}
+
+}  // namespace
+
+RunningLaunch::RunningLaunch(Kernel kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
+                             const LaunchOptions& options)
+    : kernel_(checked(std::move(kernel), config, options)),
+      options_(options),
+      state_{.program = program_of(kernel_),
+             .config = with_cluster(program_of(kernel_), config),
+             .options = options,
+             .memory = memory,
+             .thread_indices{program_of(kernel_), config.block},
+             .parameters = place_arguments(program_of(kernel_), arguments),
+             .shared_bytes = shared_bytes_of(program_of(kernel_), config),
+             .frame_bytes = bytes_of_levels(program_of(kernel_).call_tree.level_bytes, levels_of(program_of(kernel_)),
+                                            "the registers of a warp's functions"),
+             .local_bytes = bytes_of_levels(program_of(kernel_).call_tree.local_bytes, levels_of(program_of(kernel_)),
+                                            "the local memory of a lane's functions"),
+             .spare = &spare_storage(),
+             .printed_bytes = &printed_bytes_,
+             .checks = [this](std::uint64_t cluster) { return checks::make(setup_, cluster); }},
+      constants_(state_.program, place_all(state_.program, memory), state_.parameters, state_.spare),
+      setup_{state_.program, options.checks, state_.shared_bytes, state_.frame_bytes, reports_},
+      time_left_(time_of(options.most_seconds)) {
+  const code::Program& program = state_.program;
+  state_.constants = constants_.begin();
+  state_.explicit_cluster = state_.config.cluster.count() > 1 || program.limits.required_cluster[0] > 0;
+  if (program.executes(catalogue::Semantics::wgmma)) state_.chunk_lists = &chunk_lists_.emplace();
+  checks::set_gemm(setup_, options, memory, state_.parameters, state_.config);
   follow_writes(memory, options.checks.uninitialised && options.checks.global);
-  setup.as_cards = options.timing == Timing::card;
-  setup.follows_global = options.checks.uninitialised && options.checks.global && has_unwritten(memory);
-  std::optional<machine::ChunkLists> chunk_lists;
-  std::atomic<std::uint64_t> printed_bytes = 0;
-  const machine::LaunchState state{.program = program,
-                                   .config = shaped,
-                                   .options = options,
-                                   .memory = memory,
-                                   .thread_indices{program, shaped.block},
-                                   .constants = constants.begin(),
-                                   .parameters = std::move(parameters),
-                                   .shared_bytes = shared_bytes,
-                                   .frame_bytes = frame_bytes,
-                                   .local_bytes = bytes_of_levels(calls.local_bytes, levels, "the local memory of a lane's functions"),
-                                   .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
-                                   .end = end_after(options.most_seconds),
-                                   .spare = &spare_storage(),
-                                   .chunk_lists = program.executes(catalogue::Semantics::wgmma) ? &chunk_lists.emplace() : nullptr,
-                                   .printed_bytes = &printed_bytes,
-                                   .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
-  LaunchResult result;
+  setup_.as_cards = options.timing == Timing::card;
+  setup_.follows_global = options.checks.uninitialised && options.checks.global && has_unwritten(memory);
+  grid_ = machine::make_grid(state_);
+}
+
+bool RunningLaunch::run(machine::Patience patience) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (time_left_) state_.end = begin + *time_left_;
   try {
-    result = machine::run_grid(state);
+    const bool ended = grid_->run(patience);
+    if (time_left_) *time_left_ -= std::chrono::steady_clock::now() - begin;
+    return ended;
   } catch (const Trap& trap) {
     if (trap.kind != Trap::Kind::mispaired) throw;
     Trap::Reason reason = trap.parts;  // what was warned of before is often the cause
-    for (const Trap& warning : reports.warnings.all()) reason.notes.push_back(checks::note_of(warning));
+    for (const Trap& warning : reports_.warnings.all()) reason.notes.push_back(checks::note_of(warning));
     throw trap.because(reason);
   }
-  checks::finish_races(setup);
-  for (const checks::Warnings* const some : {&reports.warnings, &reports.tensor_fences, &reports.late_stores, &reports.unwritten_stores,
-                                             &reports.lane_races, &reports.global_race_warnings})
+}
+
+LaunchResult RunningLaunch::result() {
+  LaunchResult result = grid_->result();
+  checks::finish_races(setup_);
+  for (const checks::Warnings* const some : {&reports_.warnings, &reports_.tensor_fences, &reports_.late_stores, &reports_.unwritten_stores,
+                                             &reports_.lane_races, &reports_.global_race_warnings})
     for (const Trap& warning : some->all())
-      if (!options.suppresses || !options.suppresses(warning)) checks::add_warning(result, warning);
-  result.absent_lanes = reports.absent_lanes.all();
-  checks::finish(setup, result);
+      if (!options_.suppresses || !options_.suppresses(warning)) checks::add_warning(result, warning);
+  result.absent_lanes = reports_.absent_lanes.all();
+  checks::finish(setup_, result);
   return result;
+}
+
+LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
+                    const LaunchOptions& options) {
+  RunningLaunch running(kernel, config, memory, arguments, options);
+  while (!running.run(machine::Patience::last)) continue;
+  return running.result();
 }
 
 }  // namespace warpmat

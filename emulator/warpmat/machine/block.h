@@ -95,6 +95,8 @@ class Block {
 
   /// Of the last access which has this number, or another one that shares its place.
   LastAccess& last_access(std::uint32_t access) { return accesses_[access % accesses_.size()]; }
+  /// Memory may have been allocated, freed or moved since.
+  void forget_accesses() { accesses_ = {}; }
   BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
   const BarrierState& barrier(int id) const { return barriers_[static_cast<std::size_t>(id)]; }
   /// The same, which an operation names.

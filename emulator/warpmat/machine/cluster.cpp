@@ -95,6 +95,11 @@ Cluster::Status Cluster::run(bool has_reservation) {
   return Status::finished;
 }
 
+void Cluster::look_again() {
+  make_progress();
+  for (const auto& block : blocks_) block->forget_accesses();
+}
+
 bool Cluster::idle_reservation() const {
   return progress_ == progress_before_ && std::ranges::all_of(blocks_, [](const auto& block) { return block->only_waits(); });
 }

@@ -23,6 +23,13 @@
 namespace warpmat::machine {
 namespace {
 
+/// Runs the loops of `jobs` threads.
+template <typename Clusters>
+void run_loops(Clusters& clusters, int jobs) {
+  run_on_threads(
+      jobs, [](void* data) { static_cast<Clusters*>(data)->work(); }, &clusters);
+}
+
 /// The order of `count` clusters that a schedule's seed decides: a step through their numbers that meets each once.
 class ClusterOrder {
  public:
@@ -54,10 +61,11 @@ void check_room(const LaunchState& launch, std::uint64_t clusters) {
 
 /// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock. It takes
 /// fewer as fewer are left, so that all threads end at nearly the same time.
-class UnorderedGrid {
+class UnorderedGrid final : public GridRun {
  public:
   UnorderedGrid(const LaunchState& launch, int jobs)
       : launch_(launch),
+        jobs_(jobs),
         size_(launch.config.grid.count() / launch.config.cluster.count()),
         shares_(fewest_shares * static_cast<std::uint64_t>(jobs)),
         order_(launch.options.schedule, size_),
@@ -74,8 +82,14 @@ class UnorderedGrid {
     operations_ += operations;
   }
 
-  LaunchResult result() {
+  /// It has no accesses that could wait for others.
+  bool run(Patience) override {
+    run_loops(*this, jobs_);
     if (error_ != nullptr) std::rethrow_exception(error_);
+    return true;
+  }
+
+  LaunchResult result() override {
     LaunchResult result;
     result.operations = operations_;
     for (const auto& [number, text] : printed_) result.printed += text;
@@ -120,6 +134,7 @@ class UnorderedGrid {
   }
 
   const LaunchState& launch_;
+  int jobs_;
   std::uint64_t size_;  ///< clusters
   std::uint64_t shares_;
   ClusterOrder order_;
@@ -132,10 +147,11 @@ class UnorderedGrid {
 };
 
 /// Schedules the clusters of a grid, most of one block. They begin in the order of their numbers here: their places in ClusterOrder.
-class Grid {
+class Grid final : public GridRun {
  public:
   Grid(const LaunchState& launch, int jobs)
       : launch_(launch),
+        jobs_(jobs),
         size_(launch.config.grid.count() / launch.config.cluster.count()),
         first_wave_(cancels_launches(launch.program) ? (size_ + waves - 1) / waves : size_),
         order_(launch.options.schedule, size_),
@@ -152,15 +168,27 @@ class Grid {
     }
   }
 
-  LaunchResult result() {
+  bool run(Patience patience) override {
+    if (patience != Patience::last) look_again();
+    patience_ = patience;
+    paused_ = false;
+    progress_before_ = all_progress();
+    run_loops(*this, jobs_);
     if (trap_ != nullptr) std::rethrow_exception(trap_);
-    return std::move(result_);
+    return ended_ == size_;
   }
+
+  bool moved() const override { return all_progress() != progress_before_; }
+
+  LaunchResult result() override { return std::move(result_); }
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   static constexpr std::uint64_t waves = 4;
-  static constexpr std::uint64_t fewest_idle_accesses = 1 << 20;
+  static constexpr std::uint64_t brief_rounds = 2;  ///< of reservations in which all clusters only poll
+
+  /// Loops that count their polls may end by themselves.
+  std::uint64_t fewest_idle_accesses() const { return patience_ == Patience::last ? 1 << 20 : 1 << 18; }
 
   struct Begun {
     std::unique_ptr<Cluster> cluster;
@@ -168,6 +196,22 @@ class Grid {
     std::exception_ptr trap;
     std::uint64_t cancelled = 0;  ///< clusters that it has taken by clusterlaunchcontrol.try_cancel
   };
+
+  /// What others may have written meanwhile counts for nothing that was seen before.
+  void look_again() {
+    for (auto& [number, begun] : begun_)
+      if (begun.cluster != nullptr) begun.cluster->look_again();
+    idle_reservations_ = polling_reservations_ = idle_accesses_ = 0;
+    ++progress_;
+  }
+
+  /// Increases with every event that others may wait for.
+  std::uint64_t all_progress() const {
+    std::uint64_t sum = ended_progress_;
+    for (const auto& [number, begun] : begun_)
+      if (begun.cluster != nullptr) sum += begun.cluster->progress();
+    return sum;
+  }
 
   static bool cancels_launches(const code::Program& program) {
     return program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::cancel; });
@@ -178,7 +222,7 @@ class Grid {
     while (true) {
       const auto number = choose();
       if (number == none) {
-        if (ended_ == size_ || failed_) return;
+        if (ended_ == size_ || failed_ || paused_) return;
         changed_.wait(lock);
         continue;
       }
@@ -189,7 +233,7 @@ class Grid {
 
   /// The block with the reservation if no thread runs it; else one that need not wait for it.
   std::uint64_t choose() {
-    if (failed_ || ended_ == size_) return none;
+    if (failed_ || paused_ || ended_ == size_) return none;
     const auto with_reservation = begun_.find(reservation_);
     if (with_reservation == begun_.end()) return begin(reservation_);
     if (!with_reservation->second.running) return reservation_;
@@ -224,7 +268,7 @@ class Grid {
     begun.running = true;
     const bool has_reservation = reservation_ == number;
     const std::uint64_t leaps_before = all_leaps_, alive = begun_.size();
-    const bool hurries = idle_accesses_ >= fewest_idle_accesses;
+    const bool hurries = idle_accesses_ >= fewest_idle_accesses();
     lock.unlock();
     Cluster::Status status = Cluster::Status::finished;
     std::exception_ptr trap;
@@ -251,7 +295,7 @@ class Grid {
       end(number);
     } else if (status == Cluster::Status::reservation_is_over) {
       check_idle(*begun.cluster);
-      pass_reservation();
+      if (!paused_) pass_reservation();
     }
   }
 
@@ -264,14 +308,22 @@ class Grid {
     idle_accesses_ = idle ? idle_accesses_ + std::uint64_t{Block::reservation_accesses} + reads : 0;
     progress_ += idle ? 0 : 1;
     clock_read_ |= reads != 0;
+    if (patience_ == Patience::brief && polling_reservations_ >= brief_rounds * (size_ - ended_)) {
+      paused_ = true;
+      return;
+    }
     const std::uint64_t rounds = (4 + 2 * cluster.warps()) * (size_ - ended_);  // some warps may reach their access in a later one
-    if (idle_accesses_ < fewest_idle_accesses || idle_reservations_ < rounds) return;
+    if (idle_accesses_ < fewest_idle_accesses() || idle_reservations_ < rounds) return;
     if (const auto ticks = std::exchange(clock_read_, false) ? leaps_.next(progress_) : std::nullopt) {
       all_leaps_ += *ticks;
       idle_reservations_ = 0;
       return;
     }
     if (polling_reservations_ < rounds) return;
+    if (patience_ != Patience::last || moved()) {
+      paused_ = true;
+      return;
+    }
     try {
       cluster.report_deadlock();
     } catch (...) {
@@ -288,6 +340,7 @@ class Grid {
     Begun& begun = begun_[number];
     if (std::string text = begun.cluster->take_printed(); !text.empty()) printed_[number] = std::move(text);
     result_.operations += begun.cluster->operations();
+    ended_progress_ += begun.cluster->progress() + 1;
     const std::uint64_t cancelled = begun.cancelled;
     begun_.erase(number);
     idle_reservations_ = polling_reservations_ = idle_accesses_ = 0;
@@ -306,6 +359,7 @@ class Grid {
   }
 
   const LaunchState& launch_;
+  int jobs_;
   std::uint64_t size_;
   std::uint64_t first_wave_;  ///< clusters that begin before others have ended
   ClusterOrder order_;
@@ -321,33 +375,26 @@ class Grid {
   std::uint64_t idle_reservations_ = 0, polling_reservations_ = 0, idle_accesses_ = 0;
   std::uint64_t progress_ = 0, all_leaps_ = 0;  ///< reservations with progress; ticks
   ClockLeaps leaps_;
-  bool clock_read_ = false;  ///< since the last leap, by a cluster with the reservation
+  bool clock_read_ = false;           ///< since the last leap, by a cluster with the reservation
+  std::uint64_t ended_progress_ = 0;  ///< of clusters that have ended
+  Patience patience_ = Patience::last;
+  bool paused_ = false;
+  std::uint64_t progress_before_ = 0;  ///< of the run: all_progress()
   bool failed_ = false;
   std::exception_ptr trap_;
   LaunchResult result_;
 };
 
-template <typename Clusters>
-LaunchResult run_clusters(Clusters& clusters, int jobs) {
-  run_on_threads(
-      jobs, [](void* data) { static_cast<Clusters*>(data)->work(); }, &clusters);
-  return clusters.result();
-}
-
 }  // namespace
 
-LaunchResult run_grid(const LaunchState& launch) {
+std::unique_ptr<GridRun> make_grid(const LaunchState& launch) {
   int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(usable_cores());
   if (!launch.options.observers.empty()) jobs = 1;
   jobs = static_cast<int>(
       std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
   check_room(launch, static_cast<std::uint64_t>(jobs));
-  if (launch.program.orders_clusters) {
-    Grid grid(launch, jobs);
-    return run_clusters(grid, jobs);
-  }
-  UnorderedGrid grid(launch, jobs);
-  return run_clusters(grid, jobs);
+  if (launch.program.orders_clusters) return std::make_unique<Grid>(launch, jobs);
+  return std::make_unique<UnorderedGrid>(launch, jobs);
 }
 
 }  // namespace warpmat::machine

@@ -38,8 +38,7 @@ std::string print(const std::string& format, Value value) {
 }  // namespace
 
 std::size_t Conversion::bytes() const {
-  const bool wide = length.starts_with('l') || length == "j" || length == "z" || length == "t" || length == "q";
-  if (is_integer()) return wide ? 8 : 4;
+  if (is_integer()) return length.starts_with('l') ? 8 : 4;
   if (is_floating() || letter == 'p' || letter == 's') return 8;
   return letter == 'c' ? 4 : 0;
 }
@@ -70,7 +69,7 @@ Conversion read_conversion(std::string_view format, std::size_t at, const std::f
     c.precision = number().value_or(0);
     if (*c.precision < 0) c.precision.reset();  // of a '*': as if there were none
   }
-  c.length = read_all(format, at, "hlLqjzt");
+  c.length = read_all(format, at, "hl");  // %zu is printed as it stands, as by an H200
   if (at < format.size()) c.letter = format[at++];
   c.text = format.substr(first, at - first);
   return c;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -34,6 +35,14 @@ constexpr bool sanitizes_threads = false;
 #endif
 
 using Work = void (*)(void* data);
+
+std::atomic<int> threads_so_far = 0;
+
+/// Counts the calling thread, once.
+void count_thread() {
+  static thread_local bool counted = false;
+  if (!std::exchange(counted, true)) ++threads_so_far;
+}
 
 /// What launches on a number of threads run on: the caller's thread, and helpers from an arena of oneTBB. To wake a thread takes about as
 /// long as a small launch, so a helper looks for the next launch for a while before it goes to sleep.
@@ -65,6 +74,7 @@ class Team {
   static constexpr auto patience = std::chrono::microseconds(100);  ///< the time between two launches of most programs is shorter
 
   void help() {
+    count_thread();
     std::uint64_t seen = 0;
     while (true) {
       seen = take_part(seen);
@@ -161,6 +171,10 @@ void run_in_pool(int jobs, Work work, void* data) {
 }
 
 }  // namespace
+
+int pool_threads() {
+  return threads_so_far;
+}
 
 void use_thread_pool() {
   if (!sanitizes_threads) set_threads(run_in_pool);

@@ -6,4 +6,7 @@ namespace warpmat {
 /// launches. For commands and for the CUDA runtime; the libraries for users do not need oneTBB.
 void use_thread_pool();
 
+/// How many threads of the process are the pool's.
+int pool_threads();
+
 }  // namespace warpmat

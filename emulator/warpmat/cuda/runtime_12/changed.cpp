@@ -245,13 +245,13 @@ WARPMAT_CUDA_API Error cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 
-WARPMAT_CUDA_PER_THREAD(cudaGetDriverEntryPoint, ptsz)
-WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync, ptsz)
-WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync_v2, ptsz)
-WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo, ptsz)
-WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo_v2, ptsz)
-WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo_v3, ptsz)
-WARPMAT_CUDA_PER_THREAD(cudaStreamUpdateCaptureDependencies, ptsz)
-WARPMAT_CUDA_PER_THREAD(cudaStreamUpdateCaptureDependencies_v2, ptsz)
+WARPMAT_CUDA_SAME_PER_THREAD(cudaGetDriverEntryPoint, ptsz)
+WARPMAT_CUDA_SAME_PER_THREAD(cudaMemPrefetchAsync, ptsz)
+WARPMAT_CUDA_SAME_PER_THREAD(cudaMemPrefetchAsync_v2, ptsz)
+WARPMAT_CUDA_SAME_PER_THREAD(cudaStreamGetCaptureInfo, ptsz)
+WARPMAT_CUDA_SAME_PER_THREAD(cudaStreamGetCaptureInfo_v2, ptsz)
+WARPMAT_CUDA_SAME_PER_THREAD(cudaStreamGetCaptureInfo_v3, ptsz)
+WARPMAT_CUDA_SAME_PER_THREAD(cudaStreamUpdateCaptureDependencies, ptsz)
+WARPMAT_CUDA_SAME_PER_THREAD(cudaStreamUpdateCaptureDependencies_v2, ptsz)
 
 }  // namespace warpmat::cuda

@@ -203,6 +203,8 @@ class FunctionResolver {
   void move_vector(const catalogue::Match& match);
   void pack(const catalogue::Match& match);
   void address_space(const catalogue::Match& match);
+  Value in_constants(Value address);
+  void query_space(Value address, Space space, bool of_block);
 
   // Memory: memory_statements.cpp
   bool has_several_types(std::span<const syntax::Operand> items) const;

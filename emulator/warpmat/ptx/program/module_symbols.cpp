@@ -129,6 +129,13 @@ std::vector<std::uint64_t> ModuleSymbols::place_shared(Program& program) const {
   return addresses;
 }
 
+std::vector<std::pair<int, std::uint64_t>> ModuleSymbols::constants() const {
+  std::vector<std::pair<int, std::uint64_t>> all;
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    if (variables_[i]->space == Space::constant) all.emplace_back(static_cast<int>(i), static_cast<std::uint64_t>(size_of(*variables_[i])));
+  return all;
+}
+
 void ModuleSymbols::place_module(Program& program) const {
   std::uint64_t end = 0, all = 0;
   for (const syntax::Variable* const variable : variables_) {

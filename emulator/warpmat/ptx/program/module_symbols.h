@@ -29,6 +29,8 @@ class ModuleSymbols {
     if (at >= variables_.size()) return Space::shared;
     return variables_[at]->space == Space::constant ? Space::constant : Space::global;
   }
+  /// The numbers of the .const variables, and their bytes.
+  std::vector<std::pair<int, std::uint64_t>> constants() const;
   void use_shared(int index) { shared_[static_cast<std::size_t>(index)].used = true; }
 
   /// Places the used shared variables as ptxas does: in the order of their declaration, each at its declared alignment, with .extern arrays

@@ -98,8 +98,8 @@ void FunctionResolver::pack(const Match& match) {
   add(row(parts, std::move(results), {from}));
 }
 
-/// The generic addresses that isspacep takes for those of a space. Global are all but shared and local ones: on an H200 a kernel's
-/// parameter, too. Addresses of constants are global ones here, so that none is in .const.
+/// The generic addresses that isspacep takes for those of a space. Global are all but those of the others; on an H200 a kernel's parameter
+/// is one. Those of constants lie among them, variable by variable.
 struct QueriedRange {
   std::uint64_t start, size;
 };
@@ -107,9 +107,36 @@ struct QueriedRange {
 QueriedRange queried_range(Space space, bool of_block) {
   switch (space) {
     case Space::global: return {param_window, shared_window - param_window};  // beyond the highest address on from the lowest
-    case Space::constant: return {0, 0};
     default: return {window_start(space), of_block ? block_window_bytes : window_bytes};
   }
+}
+
+/// Whether the address is in a variable of .const.
+Value FunctionResolver::in_constants(Value address) {
+  const auto wide = [&](std::uint64_t number, Symbol symbol) { return draft_.constants.add(RegisterClass::wide, number, 0, symbol); };
+  const Value found = temporary(RegisterClass::predicate), one = temporary(RegisterClass::predicate);
+  prepare(row("%within.b64", {found}, {address, wide(0, {}), wide(0, {})}));
+  for (const auto& [index, bytes] : draft_.symbols.constants()) {
+    prepare(row("%within.b64", {one}, {address, wide(0, {Symbol::Kind::module, index}), wide(bytes, {})}));
+    prepare(row("or.pred", {found}, {found, one}));
+  }
+  return found;
+}
+
+/// isspacep
+void FunctionResolver::query_space(Value address, Space space, bool of_block) {
+  const Value answer = result(operand(0), *find_ptx_type("pred"));
+  if (space == Space::constant) {
+    const Value found = in_constants(address);
+    return add(row("or.pred", {answer}, {found, found}));
+  }
+  const QueriedRange range = queried_range(space, of_block);
+  const Value first = draft_.constants.add(RegisterClass::wide, range.start), size = draft_.constants.add(RegisterClass::wide, range.size);
+  if (space != Space::global || draft_.symbols.constants().empty()) return add(row("%within.b64", {answer}, {address, first, size}));
+  const Value inside = temporary(RegisterClass::predicate), other = temporary(RegisterClass::predicate);
+  prepare(row("not.pred", {other}, {in_constants(address)}));
+  prepare(row("%within.b64", {inside}, {address, first, size}));
+  add(row("and.pred", {answer}, {inside, other}));
 }
 
 /// cvta adds or subtracts the start of the space's window in generic addresses; isspacep tests whether an address is in it.
@@ -135,12 +162,7 @@ void FunctionResolver::address_space(const Match& match) {
     a = source(from, address);
   }
   if (statement_->operands.size() > 2) fail(operand(2), fmt::format("{} takes 2 operands", statement_->opcode));
-  if (query) {
-    const QueriedRange range = queried_range(space, match.has(Qualifier::shared) || match.has(Qualifier::shared_cta));
-    const Value first = draft_.constants.add(RegisterClass::wide, range.start),
-                size = draft_.constants.add(RegisterClass::wide, range.size);
-    return add(row("%within.b64", {result(operand(0), *find_ptx_type("pred"))}, {a, first, size}));
-  }
+  if (query) return query_space(a, space, match.has(Qualifier::shared) || match.has(Qualifier::shared_cta));
   const Value start = draft_.constants.add(RegisterClass::wide, window_start(space));
   const bool moves = space == Space::global || space == Space::constant;  // their addresses are generic ones
   if (moves) return add(row("mov.b64", {result(operand(0), address)}, {a}));
