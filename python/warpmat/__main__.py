@@ -9,7 +9,7 @@ from typing import List, Optional, Union
 import numpy as np
 
 from . import Bits, identify
-from .number_formats import Array, find_format, numpy_dtype
+from .formats import Array, find_format, numpy_dtype
 
 _EXAMPLES = """examples:
   python3 -m warpmat identify d.npy a.npy b.npy

@@ -9,10 +9,12 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
-from .gemm import sums_of
-from .measured_operands import BIAS, draw, factors, sample
+from .formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
+from ._ordered_sums import sums_of
+from ._measured_operands import BIAS, draw, factors, sample
 from .summation import Summation, is_f32, stored, widened
+
+__all__ = ["Library", "Measured", "Operation", "library", "names"]
 
 Shape = Tuple[int, int, int]
 
@@ -136,7 +138,7 @@ def _summation(words: List[str]) -> Optional[Summation]:
 _FOLDER = Path(__file__).parent / "measured"
 
 
-def libraries() -> List[str]:
+def names() -> List[str]:
     """The names that library() knows."""
     return [Library(path).name for path in sorted(_FOLDER.glob("*.txt"))]
 
@@ -148,4 +150,4 @@ def library(name: str) -> Library:
         found = Library(path)
         if found.name == name:
             return found
-    raise LookupError(f"no library '{name}' was measured: there are {', '.join(repr(each) for each in libraries())}")
+    raise LookupError(f"no library '{name}' was measured: there are {', '.join(repr(each) for each in names())}")
