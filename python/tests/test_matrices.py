@@ -626,3 +626,40 @@ def test_wmma_has_voltas_layout_on_sm_70_and_registers_move_by_it(rng):
     assert (known.layout_label, known.layout_source) == ("published", "GPGPU-Sim, arXiv 1811.08309; wmma_extension")
     with pytest.raises(ValueError, match="needs sm_72"):
         warpmat.layout("wmma.load.a.sync.aligned.row.m16n16k16.s8", "r", "sm_70")
+
+
+@pytest.mark.parametrize("card, format, step", [("A100", "f16", 32), ("A100", "bf16", 32), ("H100", "e4m3", 64), ("RTX 5090", "s8", 64), ("A100", "tf32", 16)])
+def test_a_sparse_product_of_any_size_is_a_chain_of_mma_sp(card, format, step):
+    rng = np.random.default_rng(7)
+    m, n, k = 19, 13, 3 * step - 8
+    group, kept = (2, 1) if format == "tf32" else (4, 2)
+    keep = np.argsort(rng.random((m, k // group, group)), 2) < kept
+    numbers = rng.integers(-8, 8, (m, k)) * keep.reshape(m, k)
+    dtype = np.int8 if format == "s8" else np.float32 if format == "tf32" else np.float16 if format == "f16" else None
+    coded = lambda x: x.astype(dtype) if dtype else warpmat.encode(x, format)
+    b = rng.integers(-8, 8, (k, n))
+    words = "mma.sp.tf32" if format == "tf32" else "mma.sp"
+    found = warpmat.matmul(coded(numbers), coded(b), card=card, instruction=words)
+    assert found.shape == (m, n) and np.array_equal(found, numbers @ b)
+    if format in ("f16", "e4m3"):  # with rounding: each step as one instruction gives it
+        small = rng.standard_normal((m, k)) * keep.reshape(m, k)
+        x, y = (coded(small), coded(rng.standard_normal((k, n))))
+        tile = next(each for each in warpmat.instructions.opcodes(card) if each.startswith("mma.sp::ordered") and f"k{step}.row.col.f32.{format}.{format}" in each)
+        pad = lambda s, rows, columns: warpmat.Bits(np.pad(s, ((0, rows - s.shape[0]), (0, columns - s.shape[1]))), format)
+        codes = [each.codes if isinstance(each, warpmat.Bits) else each.view(np.uint16) for each in (x, y)]
+        sums = None
+        for first in range(0, k, step):
+            part = [pad(codes[0][:16, first : first + step], 16, step), pad(codes[1][first : first + step, :8], step, 8)]
+            sums = warpmat.mma(tile, card, *part, sums)
+        warpmat.testing.assert_bits_equal(warpmat.matmul(x, y, card=card, instruction="mma.sp")[:16, :8], sums)
+
+
+def test_a_sparse_product_refuses_what_is_not_sparse():
+    a, b = np.ones((16, 32), np.float16), np.ones((32, 8), np.float16)
+    with pytest.raises(ValueError, match="row 0"):
+        warpmat.matmul(a, b, card="A100", instruction="mma.sp")
+    a[:, 2::4] = a[:, 3::4] = 0
+    with pytest.raises(ValueError, match="V100 has no mma.sp"):
+        warpmat.matmul(a, b, card="V100", instruction="mma.sp")
+    with pytest.raises(ValueError, match="ascending order"):
+        warpmat.matmul(a, b, card="A100", instruction="mma.sp", split_k=2)

@@ -11,8 +11,9 @@ import numpy as np
 from ._environment import _core
 from ._forms import Ids, _batch, _check_jobs, _codes, _flat, _place, _prepared, _Prepared
 from .formats import FORMATS, Array, ArrayLike, Bits, array_of, codes_of, find_format, format_of, named_bits, numpy_dtype, to_numpy
+from .instructions import opcodes
 from .storage import compress
-from .summation import Summation, parts_of, sum_parts
+from .summation import Summation, add, parts_of, sum_parts
 
 __all__ = ["Product", "matmul", "mma", "product"]
 
@@ -143,7 +144,8 @@ def matmul(
 
     card: "H100", "RTX 5090", or a target. The instruction is then the one that current libraries use there for the arrays' formats: wgmma on an
     H100, tcgen05 on a B200, else mma. product() says which, and how its bits are known. out: the format of sums; default f32, s32 or f64.
-    instruction: another one, as product() takes it, or a whole opcode of mma, wmma.mma or wgmma.mma_async, which decides `out`, too.
+    instruction: another one, as product() takes it, or a whole opcode of mma, wmma.mma or wgmma.mma_async, which decides `out`, too. "mma.sp", also
+    with a shape and formats: a is dense, and at most two of each four elements of a row differ from zero (tf32: one of two).
 
     a: (..., m, k), b: (..., k, n), c: (..., m, n) or nothing for zeros. m, n and k are arbitrary: tiles at an edge are filled with zeros, as
     in kernels. Leading dimensions are broadcast. scale_a: (..., m, k / block), scale_b: (..., k / block, n), scale factors of ue8m0 or ue4m3
@@ -155,6 +157,10 @@ def matmul(
     Returns float16, float32, float64 or int32, (..., m, n).
     """
     scales = _Scales.of(a, scale_a, scale_b)
+    if instruction is not None and instruction.startswith("mma.sp"):
+        if scales is not None or order is not None or split_k != 1 or residue_first:
+            raise ValueError(f"{instruction} multiplies whole K in ascending order, without scale factors")
+        return _sparse_matmul(_sparse_opcode(card, instruction, a, b, out), card, a, b, c, promote_every, path, jobs)
     if instruction is not None and _is_opcode(instruction):
         if out is not None:
             raise TypeError(f"{instruction} has the format of its sums: leave `out` out")
@@ -168,6 +174,55 @@ def matmul(
     if order is not None or scales is not None:
         raise ValueError("split_k and residue_first are orders of their own: they go with neither order nor scale factors")
     return _matmul_in_parts(found, a, b, c, Summation("", split_k, tile_k, residue_first, promote_every), path, jobs)
+
+
+def _sparse_opcode(card: str, instruction: str, a: ArrayLike, b: ArrayLike, out: Optional[str]) -> str:
+    """The mma.sp that `instruction` means for these arrays: that with the largest K, of sorted metadata where the card has it."""
+    if _is_opcode(instruction):
+        return instruction
+    _, shape, of_a, of_b = _words(instruction.replace("mma.sp", "mma", 1))
+    of_a, of_b = of_a or format_of(a, "a"), of_b or format_of(b, "b")
+    wanted = [out or _sums_of(of_a), of_a, of_b, out or _sums_of(of_a)]
+    found = [each for each in opcodes(card) if each.startswith("mma.sp") and each.split(".")[-4:] == wanted and shape in each and _is_plain(each)]
+    if not found:
+        raise ValueError(f"{card} has no {instruction} of {of_a} and {of_b} with sums of {wanted[0]}")
+    return max(found, key=lambda each: (int(re.findall(r"k(\d+)", each)[0]), "ordered" in each))
+
+
+def _is_plain(opcode: str) -> bool:
+    return "satfinite" not in opcode and "block_scale" not in opcode
+
+
+def _sparse_matmul(
+    opcode: str, card: str, a: ArrayLike, b: ArrayLike, c: Optional[ArrayLike], promote_every: Optional[int], path: str, jobs: Optional[int]
+) -> Array:
+    """A product by tiles of mma.sp, all tiles of a step of K at once."""
+    prepared = _prepared(opcode, card)
+    places, (tile_m, tile_n, tile_k) = prepared.places, prepared.form.shape
+    _check_promotion(places["d"].format, promote_every)
+    x, y = _codes(a, places["a"]), _codes(b, places["b"])
+    sources = {"a": x, "b": y, **({} if c is None else {"c": _codes(c, places["c"])})}
+    batch, m, n = _product_shape(sources, 0)
+    rows, columns, steps = -(-m // tile_m), -(-n // tile_n), -(-x.shape[-1] // tile_k)
+
+    def tiles(source: Array, first: int, second: int, height: int, width: int) -> Array:
+        """(..., first, second, height, width), filled with zeros."""
+        wide = np.broadcast_to(source, batch + source.shape[-2:])
+        grown = np.zeros(batch + (first * height, second * width), source.dtype)
+        grown[..., : wide.shape[-2], : wide.shape[-1]] = wide
+        return np.moveaxis(grown.reshape(batch + (first, height, second, width)), -3, -2)
+
+    of_a, of_b = tiles(x, rows, steps, tile_m, tile_k), tiles(y, steps, columns, tile_k, tile_n)
+    start = np.zeros((m, n), places["c"].dtype) if c is None else sources["c"]
+    sums, promoted = tiles(start, rows, columns, tile_m, tile_n), None
+    for step in range(steps):
+        if promote_every and step % promote_every == 0:
+            promoted, sums = (sums if promoted is None else add(promoted, sums)), np.zeros_like(sums)
+        left, right = array_of(of_a[..., :, None, step, :, :], places["a"].format), array_of(of_b[..., step, :, :, :][..., None, :, :, :], places["b"].format)
+        sums = mma(opcode, card, left, right, sums, path=path, jobs=jobs)
+    total = sums if promoted is None else add(promoted, sums)
+    whole: Array = np.moveaxis(total, -3, -2).reshape(batch + (rows * tile_m, columns * tile_n))[..., :m, :n]
+    return np.ascontiguousarray(whole)
 
 
 def _matmul_in_parts(
