@@ -214,7 +214,8 @@ def _sparse_matmul(
 
     of_a, of_b = tiles(x, rows, steps, tile_m, tile_k), tiles(y, steps, columns, tile_k, tile_n)
     start = np.zeros((m, n), places["c"].dtype) if c is None else sources["c"]
-    sums, promoted = tiles(start, rows, columns, tile_m, tile_n), None
+    sums = tiles(start, rows, columns, tile_m, tile_n)
+    promoted: Optional[Array] = None
     for step in range(steps):
         if promote_every and step % promote_every == 0:
             promoted, sums = (sums if promoted is None else add(promoted, sums)), np.zeros_like(sums)
