@@ -13,6 +13,7 @@
 namespace warpmat::ask {
 namespace {
 
+constexpr std::array<std::string_view, classes> class_names{"close", "spread", "small", "any", "large C"};
 constexpr std::string_view first_words = "warpmat answers 1, questions ";
 
 std::string_view trimmed(std::string_view line) {

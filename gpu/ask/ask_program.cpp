@@ -66,13 +66,28 @@ unsigned cards_of(const Form& form) {
   return bits;
 }
 
-std::string row_text(const Question& question) {
-  std::string elements, registers;
-  for (const Elements& e : question.elements) elements += (elements.empty() ? "" : ", ") + elements_text(e);
-  for (const Question::Register& r : question.registers)
-    registers += fmt::format("{}{{\"{}\", {}}}", registers.empty() ? "" : ", ", r.name, r.elements);
-  return fmt::format("    {{\"{}\",\n     {}, 0x{:x}, {}, {{{}}}, {{{}}}}},\n", question.statement,
-                     number_of(question.form->requirement.ptx), cards_of(*question.form), question.registers.size(), registers, elements);
+/// The kinds of elements that questions have, each once.
+class ElementTable {
+ public:
+  std::size_t number_of(const Elements& e) {
+    const std::string text = elements_text(e);
+    const auto found = std::ranges::find(texts_, text);
+    const auto number = static_cast<std::size_t>(found - texts_.begin());
+    if (found == texts_.end()) texts_.push_back(text);
+    return number;
+  }
+  std::string text() const { return fmt::format("const Elements elements[] = {{\n    {},\n}};\n\n", fmt::join(texts_, ",\n    ")); }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+std::string row_text(const Question& question, ElementTable& elements) {
+  std::string groups;
+  for (const Question::Group& group : question.groups)
+    groups += fmt::format("{}{{\"{}\", {}, {}}}", groups.empty() ? "" : ", ", group.stem, group.count, elements.number_of(group.elements));
+  return fmt::format("    {{\"{}\",\n     {}, 0x{:x}, {{{}}}}},\n", question.statement, number_of(question.form->requirement.ptx),
+                     cards_of(*question.form), groups);
 }
 
 }  // namespace
@@ -81,13 +96,17 @@ std::string ask_program() {
   std::string operands(operands_source());
   operands.erase(0, operands.find("// The operands"));
   std::string text = introduction + operands + "\nusing namespace warpmat::ask;\n\n" + cards_text();
+  ElementTable elements;
+  std::string rows;
+  for (const Question& question : questions()) rows += row_text(question, elements);
+  text += elements.text();
   text +=
-      "struct Row {\n  const char* statement;\n  int version;  // of PTX\n  unsigned cards;  // a bit for each of `cards`\n  int count;\n"
-      "  struct {\n    const char* name;\n    int elements;\n  } registers[40];\n  Elements elements[7];\n};\n";
-  text += fmt::format("const unsigned questions_digest = 0x{:08x};\nconst int row_count = {};\nconst Row rows[row_count] = {{\n",
-                      digest_of_questions(), questions().size());
-  for (const Question& question : questions()) text += row_text(question);
-  return text + "};\n" + std::string(host_source());
+      "struct Group {\n  const char* stem;\n  int count;     // of registers; 0 ends the groups\n  int elements;  // which of them\n};\n"
+      "struct Row {\n  const char* statement;\n  int version;     // of PTX\n  unsigned cards;  // a bit for each of `cards`\n"
+      "  Group groups[8];\n};\n";
+  text += fmt::format("const unsigned questions_digest = 0x{:08x};\nconst int row_count = {};\nconst Row rows[row_count] = {{\n{}}};\n",
+                      digest_of_questions(), questions().size(), rows);
+  return text + std::string(host_source());
 }
 
 }  // namespace warpmat::ask

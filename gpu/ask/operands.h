@@ -7,8 +7,8 @@
 
 namespace warpmat::ask {
 
-constexpr unsigned lanes = 32, warps = 8, classes = 5;
-constexpr const char* const class_names[classes] = {"close", "spread", "small", "any", "large C"};
+constexpr unsigned lanes = 32, warps = 8;
+constexpr unsigned classes = 5;  // exponents near each other; spread; small ones; any bits; a C that is larger than the products
 
 /// How an operand's elements lie in its registers, and what they are.
 struct Elements {

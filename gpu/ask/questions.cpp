@@ -67,14 +67,12 @@ Hardware any_hardware(const Form& form) {
 
 Question question_of(const Form& form) {
   const Program program = program_for(form, asking_target(any_hardware(form)), operand_classes().front(), 0);
-  Question question{&form, print(program, program.statements().front()), {}, {}};
+  Question question{&form, print(program, program.statements().front()), {}};
   for (const Operand& operand : form.operands) {
     if (operand.kind != OperandKind::fragment) continue;
-    question.elements.push_back(elements_of(form, operand));
     std::string stem = fmt::format("%{}", name(operand.name));
     std::ranges::replace(stem, '-', '_');
-    for (int i = 0; i < operand.registers(); ++i)
-      question.registers.push_back({fmt::format("{}{}", stem, i), question.elements.size() - 1});
+    question.groups.push_back({std::move(stem), operand.registers(), elements_of(form, operand)});
   }
   return question;
 }
@@ -90,21 +88,20 @@ int slot_of(const Program& program, const std::string& name) {
   return std::ranges::find(program.registers(), name, &NamedRegister::name)->slot;
 }
 
-/// Calls visit(register, its first slot, the words of a register) for each register of a question.
+/// Calls visit(number, elements, slot) for each register of a question.
 template <typename Visit>
 void for_each_register(const Question& question, const Program& program, Visit visit) {
-  for (std::size_t i = 0; i < question.registers.size(); ++i) {
-    const Elements& elements = question.elements[question.registers[i].elements];
-    visit(i, elements, slot_of(program, question.registers[i].name));
-  }
+  unsigned number = 0;
+  for (const Question::Group& group : question.groups)
+    for (int i = 0; i < group.count; ++i) visit(number++, group.elements, slot_of(program, fmt::format("{}{}", group.stem, i)));
 }
 
 void draw(const Question& question, std::uint64_t number, const Program& program, unsigned of_class, WarpStates& states) {
   for (unsigned warp = 0; warp < warps; ++warp)
-    for_each_register(question, program, [&](std::size_t i, const Elements& elements, int slot) {
+    for_each_register(question, program, [&](unsigned number_of_register, const Elements& elements, int slot) {
       if (elements.role == 'd') return;
       for (unsigned lane = 0; lane < lanes; ++lane) {
-        const std::uint64_t bits = register_bits(elements, number, of_class, warp, static_cast<unsigned>(i), lane);
+        const std::uint64_t bits = register_bits(elements, number, of_class, warp, number_of_register, lane);
         const std::span<Register> words = states.registers_of(warp);
         words[static_cast<std::size_t>(slot)][lane] = static_cast<std::uint32_t>(bits);
         if (elements.register_bits == 64) words[static_cast<std::size_t>(slot) + 1][lane] = static_cast<std::uint32_t>(bits >> 32);
@@ -115,7 +112,7 @@ void draw(const Question& question, std::uint64_t number, const Program& program
 std::uint32_t digest_of(const Question& question, const Program& program, const WarpStates& states) {
   Digest digest;
   for (unsigned warp = 0; warp < warps; ++warp)
-    for_each_register(question, program, [&](std::size_t, const Elements& elements, int slot) {
+    for_each_register(question, program, [&](unsigned, const Elements& elements, int slot) {
       if (elements.role != 'd') return;
       const std::span<const Register> words = states.registers_of(warp);
       for (unsigned lane = 0; lane < lanes; ++lane) {

@@ -14,15 +14,16 @@ namespace warpmat::ask {
 
 /// A product that ask.cu lets a card compute, and how its operands are drawn.
 struct Question {
-  struct Register {
-    std::string name;      ///< "%a0"
-    std::size_t elements;  ///< which of `elements`
+  /// An operand's registers, "%a0" and so on, of which there are `count`.
+  struct Group {
+    std::string stem;
+    int count;
+    Elements elements;
   };
 
   const Form* form;
-  std::string statement;  ///< with the registers' names
-  std::vector<Elements> elements;
-  std::vector<Register> registers;  ///< in the order of the program's slots
+  std::string statement;      ///< with the registers' names
+  std::vector<Group> groups;  ///< in PTX's order
 };
 
 using Digests = std::array<std::uint32_t, classes>;
