@@ -260,3 +260,9 @@ def test_no_descriptor_that_an_h200_was_given_is_read_otherwise():
             assert bits[(line_number, k) if operand == "a" else (k, line_number)] == 8 * address, line
             compared.add((operand, kind, descriptor, element))
     assert len(compared) > 15_000
+
+
+def test_a_card_is_compared_with_by_its_name():
+    a, b = np.ones((16, 16), np.float16), np.ones((16, 8), np.float16)
+    by_name = warpmat.explain(F16, "H100", a, b, row=0, column=0, against="RTX 3080")
+    assert by_name.against.target == "sm_86" and by_name.target == "sm_90a"

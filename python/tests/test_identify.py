@@ -48,6 +48,25 @@ def test_each_product_of_a_library_has_the_bits_of_the_card(operation):
     assert verified(operation, known(operation))
 
 
+FLASH = [(call, shape) for call, shapes in TORCH.attentions.items() for shape, checksum in shapes.items() if checksum is not None]
+
+
+@pytest.mark.parametrize("call, shape", FLASH, ids=[f"{call.format}-{call.causal}-{'x'.join(map(str, shape))}" for call, shape in FLASH])
+def test_attention_has_the_bits_of_the_card(call, shape):
+    assert TORCH.verify_attention(call, shape)
+
+
+def test_attention_of_other_shapes_and_backends_is_refused():
+    q = np.ones((1, 16, 64), np.float16)
+    assert TORCH.attention(q, q, q).shape == (1, 16, 64) and TORCH.attention(q, q, q, causal=True)[0, 0, 0] == 1
+    with pytest.raises(LookupError, match="nothing follows"):
+        TORCH.attention(q[:, :8], q[:, :8], q[:, :8])
+    with pytest.raises(LookupError, match="not known"):
+        TORCH.attention(q, q, q, backend="math")
+    with pytest.raises(ValueError, match="must be the same"):
+        TORCH.attention(q, q[:, :8], q)
+
+
 def test_another_order_has_another_checksum():
     operation = warpmat.libraries.Operation("mm", "f16", "f16", "f32", "nt")
     split = next(shape for shape in known(operation) if TORCH.summation(operation, shape).split_k == 3)

@@ -476,6 +476,9 @@ def test_layouts_are_the_places_that_scatter_uses():
             assert (layout.matrix[place], layout.row[place], layout.column[place]) == (matrix, row, column)
         assert f"title=\"lane {lanes[0, 0, 0]}, register" in layout._repr_html_() and ">T0 r0<" in layout._repr_html_()
         assert str(layout).startswith(f"Operand {operand} of {layout.opcode}: ") and "Lane and register ->" in str(layout) and len(repr(layout)) < 150
+    assert str(warpmat.layout("mma.m16n8k32.e4m3", "a")).startswith("Operand a of mma.sync.aligned.m16n8k32")
+    with pytest.raises(ValueError, match="write more of one"):
+        warpmat.layout("mma.m16n8k32.e4m3", "d")
     layout = warpmat.layout(F16, "a")
     registers = warpmat.registers.scatter(F16, "a", np.arange(256, dtype=np.uint16).reshape(16, 16))
     held = registers[layout.register, layout.lane] >> layout.bit.astype(np.uint32) & 0xFFFF

@@ -43,9 +43,10 @@ def test_an_example_runs(example, tmp_path):
     assert not draws or plot.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_example_of_a_pytest_file_runs():
+@pytest.mark.parametrize("example", ["test_softmax.py", "test_own_ptx.py"])
+def test_an_example_of_a_pytest_file_runs(example):
     plugin = ["-p", "warpmat.pytest_plugin"] if "warpmat.pytest_plugin" in pytest_plugins else []
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, ROOT / "examples/python/test_softmax.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, ROOT / "examples/python" / example]
     run = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "passed" in run.stdout

@@ -13,6 +13,8 @@ import importlib.util
 from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
+    from . import errors as errors, evidence as evidence, formats as formats, instructions as instructions, kernels as kernels
+    from . import options as options, registers as registers, storage as storage, summation as summation, testing as testing
     from ._core import version as __version__
     from .bank_conflicts import banks as banks
     from .explanations import explain as explain

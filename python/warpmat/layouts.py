@@ -76,10 +76,11 @@ def _table(fields: List[Indices], warps: Optional[Indices]) -> str:
 
 
 def layout(opcode: str, operand: str, target: Optional[str] = None) -> Layout:
-    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction. wgmma has "d", "a" and "e" in
+    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction. Some of its qualifiers will do if the
+    operand lies alike in all forms that they leave. wgmma has "d", "a" and "e" in
     registers; MatrixDescriptor says where its matrices lie in shared memory. target: of wmma "sm_70" has other layouts than later GPUs,
     which are the default; evidence.of() says how those of a GPU are known."""
-    meant = _core.opcode_meant(opcode)
+    meant = _core.answering_opcode(opcode, operand)
     if meant.startswith("wgmma"):
         return _wgmma_layout(meant, operand)
     form = _core.find_form(meant, target)
