@@ -23,9 +23,9 @@ def errors() -> Dict[str, List[float]]:
         a, b = (warpmat.encode(rng.random(shape), "e4m3") for shape in ((32, k), (k, 32)))
         exact = a.values() @ b.values()
         sums = {
-            "sm_89": warpmat.matmul(a, b, opcode=OPCODE, target="sm_89"),
-            "sm_89, promoted every 4 steps": warpmat.matmul(a, b, opcode=OPCODE, target="sm_89", promote_every=4),
-            "sm_90": warpmat.matmul(a, b, opcode=OPCODE, target="sm_90"),
+            "sm_89": warpmat.matmul(a, b, instruction=OPCODE, card="sm_89"),
+            "sm_89, promoted every 4 steps": warpmat.matmul(a, b, instruction=OPCODE, card="sm_89", promote_every=4),
+            "sm_90": warpmat.matmul(a, b, instruction=OPCODE, card="sm_90"),
         }
         for name, result in sums.items():
             out[name].append(float(np.sqrt(((result - exact) ** 2).mean() / (exact**2).mean())))
@@ -49,7 +49,7 @@ def main() -> None:
     for name, values in found.items():
         print(f"{name:30}" + "".join(f"{value:10.1e}" for value in values))
     for target in ("sm_89", "sm_90"):
-        print(warpmat.evidence(OPCODE, target))
+        print(warpmat.evidence.of(OPCODE, target))
     assert found["sm_89"][-1] > 10 * found["sm_89, promoted every 4 steps"][-1]
     if len(sys.argv) > 1:
         plot(found, sys.argv[1])

@@ -9,7 +9,7 @@ import warpmat
 
 def softmax(x: "np.ndarray[tuple[int, int], np.dtype[np.float32]]") -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
     """As the kernel computes it on an H200, bit for bit: its ex2.approx and div.full are measured."""
-    kernel = warpmat.TritonKernel(Path(__file__).with_name("softmax.ptx"))
+    kernel = warpmat.kernels.TritonKernel(Path(__file__).with_name("softmax.ptx"))
     rows, columns = x.shape
     y = np.empty_like(x)
     kernel.launch(rows, y, x, columns, columns, columns)

@@ -24,7 +24,7 @@ def test_rows_add_up_to_one(on_warpmat: OnWarpmat, columns: int) -> None:
 @pytest.mark.warpmat(target="sm_90a")
 def test_a_row_too_many_is_reported(on_warpmat: OnWarpmat) -> None:
     x, y = np.zeros((4, 32), np.float32), np.zeros((4, 32), np.float32)
-    with pytest.raises(warpmat.KernelTrap, match="outside of any buffer") as trap:
+    with pytest.raises(warpmat.errors.KernelTrap, match="outside of any buffer") as trap:
         on_warpmat.launch(MODULE, "softmax_kernel", 5, 128, y, x, 32, 32, 32, None, None, shared=16)
     assert trap.value.block == (4, 0, 0)
 
@@ -33,4 +33,4 @@ def test_a_row_too_many_is_reported(on_warpmat: OnWarpmat) -> None:
 def test_my_tile_is_the_product_of_my_fragments(on_warpmat: OnWarpmat) -> None:
     a, b = warpmat.encode(np.eye(16), "bf16"), warpmat.encode(np.arange(128).reshape(16, 8), "bf16")
     d = on_warpmat.mma(PRODUCT, a, b)
-    warpmat.assert_bits_equal(d, np.arange(128, dtype=np.float32).reshape(16, 8), opcode=PRODUCT)
+    warpmat.testing.assert_bits_equal(d, np.arange(128, dtype=np.float32).reshape(16, 8), opcode=PRODUCT)

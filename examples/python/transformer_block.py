@@ -73,7 +73,7 @@ def product(matmul: Matmul, arithmetic: Arithmetic, a: Array, b: Array) -> Array
     else:
         scales = [0, 0]
         operands = [bf16(x) if arithmetic.format == "bf16" else x.astype(np.float16) for x in (a, b)]
-    d = matmul(*operands, opcode=arithmetic.opcode, target=arithmetic.target)
+    d = matmul(*operands, instruction=arithmetic.opcode, card=arithmetic.target)
     result: Array = np.ldexp(d, -sum(scales)).astype(np.float32)
     return result
 
@@ -152,7 +152,7 @@ def on_gpu() -> Matmul:
     from warpmat import cuda
 
     def matmul(a: Array, b: Array, *, opcode: str, target: str) -> Array:
-        result: Array = cupy.asnumpy(cuda.matmul(cupy.asarray(a), cupy.asarray(b), opcode=opcode, target=target))
+        result: Array = cupy.asnumpy(cuda.matmul(cupy.asarray(a), cupy.asarray(b), instruction=opcode, card=target))
         return result
 
     return matmul

@@ -154,9 +154,10 @@ std::vector<PublishedProducts> read_published(const fs::path& directory) {
 }
 
 const Target& published_target(std::string_view gpu) {
-  constexpr std::pair<std::string_view, std::string_view> known[] = {{"V100", "sm_70"}, {"A100", "sm_80"}, {"A2", "sm_86"},
-                                                                     {"Ada", "sm_89"},  {"L40S", "sm_89"}, {"H100", "sm_90"},
-                                                                     {"H200", "sm_90"}, {"B200", "sm_100"}};
+  constexpr std::pair<std::string_view, std::string_view> known[] = {
+      {"V100", "sm_70"},  {"A100", "sm_80"},       {"A2", "sm_86"},           {"A10", "sm_86"},  {"RTX 3080", "sm_86"},
+      {"Ada", "sm_89"},   {"L40S", "sm_89"},       {"RTX 4090", "sm_89"},     {"H100", "sm_90"}, {"H200", "sm_90"},
+      {"B200", "sm_100"}, {"RTX 5090", "sm_120a"}, {"RTX 5070 Ti", "sm_120a"}};
   const auto* found = std::ranges::find(known, gpu, [](const auto& row) { return row.first; });
   if (found == std::end(known)) throw std::runtime_error(fmt::format("'{}' is no GPU that is known here", gpu));
   return target(found->second);
@@ -165,8 +166,9 @@ const Target& published_target(std::string_view gpu) {
 const Form& published_form(Format multiplicands, std::size_t k, Format result) {
   const std::string_view in = row(multiplicands).name, out = row(result).name;
   const bool quarter_warps = multiplicands == Format::f16 && k == 4;
-  const std::string opcode =
-      fmt::format("mma.sync.aligned.{}k{}.row.col.{}.{}.{}.{}", quarter_warps ? "m8n8" : "m16n8", k, out, in, in, out);
+  const bool below_8_bits = row(multiplicands).bits < 8;
+  const std::string opcode = fmt::format("mma.sync.aligned.{}k{}.row.col.{}{}.{}.{}.{}", quarter_warps ? "m8n8" : "m16n8", k,
+                                         below_8_bits ? "kind::f8f6f4." : "", out, in, in, out);
   const Form* form = find_form(opcode);
   if (form == nullptr) throw std::runtime_error(fmt::format("there is no {}", opcode));
   return *form;

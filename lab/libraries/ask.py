@@ -1,4 +1,4 @@
-"""What torch's GEMMs give on the card at hand, for operands that python/warpmat/measured_operands.py draws.
+"""What torch's GEMMs give on the card at hand, for operands that python/warpmat/_measured_operands.py draws.
 
     python3 lab/libraries/ask.py results.npz [CALL...]
 
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 ROOT = Path(__file__).resolve().parents[2]
-OPERANDS = runpy.run_path(str(ROOT / "python/warpmat/measured_operands.py"))
+OPERANDS = runpy.run_path(str(ROOT / "python/warpmat/_measured_operands.py"))
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "f64": torch.float64}
 DTYPES.update(e4m3=torch.float8_e4m3fn, e5m2=torch.float8_e5m2, s8=torch.int8, s32=torch.int32)
 BYTES = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

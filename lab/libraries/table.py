@@ -13,8 +13,8 @@ from dataclasses import fields
 import numpy as np
 
 import warpmat
-from warpmat.gemm import sums_of
-from warpmat.measured_libraries import Operation, array_in, operands
+from warpmat._ordered_sums import sums_of
+from warpmat.libraries import Operation, array_in, operands
 from warpmat.summation import Summation, stored
 
 
@@ -49,7 +49,7 @@ def main():
     path, name, target = sys.argv[1:]
     answers = np.load(path)
     print(f"# name: {name}", f"# target: {target}", f"# versions: {json.loads(str(answers['versions']))}", sep="\n")
-    print("# operation: call, A, B, result, layout | order of sums | m x n x k : CRC-32 of the sampled elements. measured_operands.py has the operands.")
+    print("# operation: call, A, B, result, layout | order of sums | m x n x k : CRC-32 of the sampled elements. _measured_operands.py has the operands.")
     print("# orders: found by identify() from the results alone; unknown where none gives all bits.")
     orders, lines = {}, {}
     for key in sorted(set(answers.files) - {"versions", "refused"}, key=lambda key: key.split()[3] != "f32"):

@@ -32,7 +32,7 @@ def main() -> None:
     c = np.zeros((16, 8), np.float32)
     print(f"mma: {1e6 * best(lambda: warpmat.mma(OPCODE, 'sm_90', a, b, c), 500, 20):.1f} us a call")
     x, y = rng.standard_normal((1024, 1024)).astype(np.float16), rng.standard_normal((1024, 1024)).astype(np.float16)
-    seconds = best(lambda: warpmat.matmul(x, y, opcode=OPCODE, target="sm_90", jobs=jobs), 1, 7)
+    seconds = best(lambda: warpmat.matmul(x, y, instruction=OPCODE, card="sm_90", jobs=jobs), 1, 7)
     print(f"matmul 1024x1024x1024: {1e3 * seconds:.1f} ms, {1e9 * seconds / 2**19:.1f} ns an instruction")
 
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <future>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -121,15 +122,15 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   LaunchOptions out;
   out.jobs = option<int>(options, "jobs");
   out.schedule = option<std::uint64_t>(options, "schedule");
-  out.most_operations = option<std::uint64_t>(options, "most_operations");
+  out.most_operations = option<std::uint64_t>(options, "operations");
   out.most_seconds = option<double>(options, "seconds");
   out.most_block_bytes = option<std::uint64_t>(options, "memory");
   out.execution = execution_options(option<std::string>(options, "undefined"), option<std::string>(options, "path"));
-  for (const CheckMember& each : each_check) out.checks.*each.check = option<bool>(options, fmt::format("check_{}", each.name).c_str());
+  const auto checks = option<py::dict>(options, "checks");
+  for (const CheckMember& each : each_check) out.checks.*each.check = option<bool>(checks, each.name);
   out.gemm = option<std::string>(options, "gemm");
   out.why = option<std::string>(options, "why");
-  for (const auto& [x, y, z] : option<std::vector<std::array<std::uint32_t, 3>>>(options, "gemm_blocks"))
-    out.gemm_blocks.push_back({x, y, z});
+  for (const auto& [x, y, z] : option<std::vector<std::array<std::uint32_t, 3>>>(options, "blocks")) out.gemm_blocks.push_back({x, y, z});
   out.stop = &stop;
   if (banks != nullptr) out.observers = {banks};
   return out;
@@ -235,6 +236,15 @@ std::string gpu_hardware() {
   return "sm_" + std::to_string(10 * major + minor);
 }
 
+/// Throws std::invalid_argument, which is Python's ValueError.
+Checks checks_of(std::string_view text) {
+  try {
+    return parse_checks(text);
+  } catch (const std::runtime_error& error) {
+    throw std::invalid_argument(error.what());
+  }
+}
+
 /// For each parameter: name, bytes, type and whether it is an address.
 py::list parameters_of(const Kernel& kernel) {
   py::list out;
@@ -286,6 +296,15 @@ void bind_kernel(py::module_& module) {
                     : Made(Kernel(parsed, entry, {.target = target}), "", {text_without_ptxas()});
       },
       py::call_guard<py::gil_scoped_release>(), py::arg("module"), py::arg("entry"), py::arg("target"));
+  module.def(
+      "parse_checks",
+      [](std::string_view text) {
+        const Checks checks = checks_of(text);
+        std::map<std::string, bool> out;
+        for (const CheckMember& each : each_check) out[each.name] = checks.*each.check;
+        return out;
+      },
+      py::arg("text"));
   module.def("gpu_hardware", &gpu_hardware);
   module.def("demangled_name", &demangled_name, py::arg("name"));
   module.def(

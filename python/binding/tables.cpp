@@ -19,8 +19,10 @@
 #include "python/binding/module.h"
 #include "python/binding/swizzle_bytes.h"
 #include "python/binding/tasks.h"
+#include "tools/report/answering_opcode.h"
 #include "tools/report/compared_results.h"
 #include "tools/report/evidence_line.h"
+#include "tools/report/layout_text.h"
 #include "tools/report/lowered_forms.h"
 #include "tools/report/meant_forms.h"
 
@@ -279,6 +281,13 @@ py::array_t<std::int64_t> memory_bits(std::string_view layout_text, int rows, in
 
 void bind_layouts(py::module_& module) {
   module.def("places", &places, py::arg("form"), py::arg("operand"));
+  module.def(
+      "answering_opcode",
+      [](const std::string& spelling, const std::string& operand) { return answering_opcode(spelling, operand).opcode; },
+      py::arg("spelling"), py::arg("operand"));
+  module.def(
+      "layout_text", [](const Form& form, std::string_view name) { return layout_text(form, fragment_operand(form, name)); },
+      py::arg("form"), py::arg("operand"));
   module.def("elements", &elements, py::arg("form"), py::arg("operand"));
   module.def("memory_bits", &memory_bits, py::arg("layout"), py::arg("rows"), py::arg("columns"), py::arg("element_bits"));
   module.def(

@@ -8,6 +8,7 @@
 
 #include "python/binding/module.h"
 #include "python/binding/swizzle_bytes.h"
+#include "tools/report/layout_text.h"
 
 // Layouts of wgmma: registers of four warps, and matrices in shared memory behind descriptors.
 
@@ -102,6 +103,13 @@ void bind_wgmma(py::module_& module) {
   module.def("wgmma_opcodes", &wgmma_opcodes);
   module.def(
       "wgmma_opcode", [](std::string_view opcode) { return form_of(opcode).opcode; }, py::arg("opcode"));
+  module.def(
+      "wgmma_layout_text",
+      [](std::string_view opcode, std::string_view operand) {
+        const WgmmaForm& form = form_of(opcode);
+        return layout_text(form, operand_of(form, operand, false));
+      },
+      py::arg("opcode"), py::arg("operand"));
   module.def("wgmma_places", &wgmma_places, py::arg("opcode"), py::arg("operand"));
   module.def("wgmma_descriptor", &wgmma_descriptor, py::arg("opcode"), py::arg("operand"), py::arg("k_major"), py::arg("swizzle"),
              py::arg("start"));

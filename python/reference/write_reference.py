@@ -17,19 +17,10 @@ An array is anything that NumPy converts: NumPy's arrays, torch's tensors, objec
 any strides. Only `encode` rounds; no other function rounds an argument. Formats have PTX's names.
 """
 
-GROUPS = {
-    "Matrices and registers": ["mma", "matmul", "product", "Product", "execute", "accesses", "scatter", "gather", "scales", "compress", "expand", "pack", "unpack"],
-    "Orders of sums": ["Summation", "identify", "Identification", "Candidate", "Owner", "Refutation", "library", "libraries", "Library", "Operation", "Measured"],
-    "Any instruction": ["find", "Instruction", "InstructionOperand"],
-    "Formats": ["Bits", "encode", "decode", "Format"],
-    "Layouts": ["layout", "Layout", "memory_layout", "swizzle", "MatrixDescriptor"],
-    "Programs and kernels": ["run", "ProgramResult", "Module", "Kernel", "Parameter", "TensorMap", "LaunchResult", "TritonKernel"],
-    "Tests": ["assert_bits_equal", "assert_matches"],
-    "Why a bit is what it is": ["explain", "Explanation"],
-    "Bank conflicts": ["banks", "BankAccess", "BankPhase", "BankWord", "BankReport", "BankLine", "GlobalLine"],
-    "Evidence": ["evidence", "Evidence", "opcodes", "wgmma_opcodes", "find_opcode", "find_sass", "targets"],
-    "Errors": ["Trap", "KernelTrap", "PtxError", "Diagnostic", "NoGpu"],
-}
+MODULES = (
+    "products summation identification libraries formats layouts registers storage explanations instructions kernels options programs "
+    "bank_conflicts evidence testing errors"
+).split()
 
 
 def signature(thing: Any) -> str:
@@ -58,13 +49,24 @@ def members(name: str, thing: type) -> List[str]:
     return lines
 
 
+def names_of(module: str) -> List[str]:
+    return sorted(getattr(warpmat, module).__all__, key=lambda name: (name not in warpmat.__all__, not name.islower(), name))
+
+
+def spelling(module: str, name: str) -> str:
+    """As a script writes it."""
+    return name if name in warpmat.__all__ else f"{module}.{name}"
+
+
 def page() -> str:
     lines = [INTRODUCTION]
-    for title, names in GROUPS.items():
-        lines += [f"## {title}", ""]
-        for name in names:
-            thing = getattr(warpmat, name)
-            lines += documented(name, thing, "###")
+    for module in MODULES:
+        lines += [f"## warpmat.{module}", "", inspect.cleandoc(getattr(warpmat, module).__doc__), ""]
+        for name in names_of(module):
+            thing = getattr(getattr(warpmat, module), name)
+            if not (callable(thing) and thing.__module__.startswith("warpmat.")):
+                continue  # a table, or a name for a type
+            lines += documented(spelling(module, name), thing, "###")
             if isinstance(thing, type):
                 lines += members(name, thing)
     lines += ["## On a GPU", "", inspect.cleandoc(cuda.__doc__ or ""), "", *documented("cuda.matmul", cuda.matmul, "###")]

@@ -76,7 +76,7 @@ def answers_of_sm_90():
 @pytest.fixture
 def ml_dtypes(monkeypatch):
     """The package ml_dtypes; where it is not installed, dtypes of its names alone (ml_dtypes.cpp)."""
-    of_format = importlib.import_module("warpmat.number_formats")._ml_dtype  # warpmat.formats is the table of formats
+    of_format = importlib.import_module("warpmat.formats")._ml_dtype
     if importlib.util.find_spec("ml_dtypes") is None:
         path = next(Path(os.environ.get("WARPMAT_STAND_INS", os.devnull)).glob("ml_dtypes*"), None)
         if path is None:

@@ -33,7 +33,7 @@ def on_gpu(shape, dtype=np.float16, **device):
 
 def refused(error, match, *arguments, opcode=F16, target="sm_80", **options):
     with pytest.raises(error, match=match):
-        cuda.matmul(*arguments, opcode=opcode, target=target, **options)
+        cuda.matmul(*arguments, instruction=opcode, card=target, **options)
 
 
 def test_refusals_say_what_is_wrong():
@@ -57,7 +57,7 @@ def test_refusals_say_what_is_wrong():
 def has_gpu():
     try:
         cuda._driver()
-    except warpmat.NoGpu:
+    except warpmat.errors.NoGpu:
         return False
     return True
 
@@ -65,7 +65,7 @@ def has_gpu():
 def test_without_a_gpu_it_says_so():
     if has_gpu():
         pytest.skip("this machine has a GPU")
-    refused(warpmat.NoGpu, "no GPU", on_gpu((16, 16)), on_gpu((16, 8)), out=on_gpu((16, 8), np.float32))
+    refused(warpmat.errors.NoGpu, "no GPU", on_gpu((16, 16)), on_gpu((16, 8)), out=on_gpu((16, 8), np.float32))
 
 
 def test_bit_patterns_pass_for_every_format():
@@ -97,7 +97,7 @@ def test_the_module_has_the_headers():
 def test_nvrtc_compiles_the_kernel(opcode, hardware):
     try:
         cuda._nvrtc()
-    except warpmat.NoGpu as error:
+    except warpmat.errors.NoGpu as error:
         pytest.skip(str(error))
     code = cuda.compiled(opcode, hardware, "sm_80")
     assert code.startswith(b"\x7fELF") and b"warpmat_gemm" in code
@@ -112,5 +112,5 @@ def test_a_gpu_has_the_bits_of_the_cpu():
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((2, 77, 131)).astype(np.float16), rng.standard_normal((45, 131)).astype(np.float16).T
     for target in ("sm_80", "sm_90a"):
-        found = cuda.matmul(cupy.asarray(a), cupy.asarray(b), opcode=F16, target=target)
-        warpmat.assert_bits_equal(cupy.asnumpy(found), warpmat.matmul(a, b, opcode=F16, target=target))
+        found = cuda.matmul(cupy.asarray(a), cupy.asarray(b), instruction=F16, card=target)
+        warpmat.testing.assert_bits_equal(cupy.asnumpy(found), warpmat.matmul(a, b, instruction=F16, card=target))

@@ -52,7 +52,7 @@ def test_the_result_of_an_explanation_is_that_of_the_product(opcode, target, rng
         assert found.result == int(d.view(f"u{d.itemsize}")[row, column]), (row, column)
         assert found.value == d[row, column] and found.target == target and found.opcode == opcode
         assert (found.lane, found.register, found.bit) == (layout.lane[row, column], layout.register[row, column], layout.bit[row, column])
-        assert found.steps and found.move is None and found.against is None and found.label == warpmat.evidence(opcode, target).label
+        assert found.steps and found.move is None and found.against is None and found.label == warpmat.evidence.of(opcode, target).label
         assert int(found.steps[-1]["result"], 16) == found.result
         products = sum(len(term["products"]) for step in found.steps for term in step.get("terms", []))
         form = warpmat._core.find_form(opcode)
@@ -139,7 +139,7 @@ def test_a_column_of_rows_of_128_bytes_collides_and_a_swizzle_mends_it():
     plain = warpmat.banks(rows, 16, "matrix")
     assert (plain.wavefronts, plain.least, plain.lanes, plain.colliding) == (8, 1, tuple(range(8)), tuple(range(8)))
     assert [word for word in plain.phases[0].words if word.bank == 0][3] == (0, 3 * 128, (3,))
-    assert warpmat.banks(warpmat.swizzle(rows), 16, "matrix").wavefronts == 1
+    assert warpmat.banks(warpmat.layouts.swizzle(rows), 16, "matrix").wavefronts == 1
     assert str(plain).startswith("matrix of 16 bytes in one warp: 8 wavefronts\nbank") and plain._repr_html_().startswith("<svg")
     assert warpmat.banks(rows, 16, "matrix", target="sm_80").label == "assumed"
 
@@ -221,14 +221,14 @@ def test_metadata_of_sparse_wgmma_and_wrong_operands():
     for call, text in (
         (lambda: warpmat.layout(WGMMA.format(8, 16, "f32.f16.f16"), "b"), "in registers: there are d and a"),
         (lambda: warpmat.layout(WGMMA.format(9, 16, "f32.f16.f16"), "d"), "m64n8k16"),
-        (lambda: warpmat.MatrixDescriptor.of(WGMMA.format(8, 32, "f32.e4m3.e4m3"), "b", major="mn"), "K-major operands alone"),
-        (lambda: warpmat.MatrixDescriptor.of(opcode, "d"), "in shared memory: there are a and b"),
-        (lambda: warpmat.evidence(opcode, "sm_80"), "sm_90a"),
+        (lambda: warpmat.layouts.MatrixDescriptor.of(WGMMA.format(8, 32, "f32.e4m3.e4m3"), "b", major="mn"), "K-major operands alone"),
+        (lambda: warpmat.layouts.MatrixDescriptor.of(opcode, "d"), "in shared memory: there are a and b"),
+        (lambda: warpmat.evidence.of(opcode, "sm_80"), "sm_90a"),
     ):
         with pytest.raises(ValueError, match=text):
             call()
-    assert len(warpmat.wgmma_opcodes()) > 1000 and opcode in warpmat.wgmma_opcodes()
-    known = warpmat.evidence(opcode, "sm_90a")
+    assert len(warpmat.instructions.wgmma_opcodes()) > 1000 and opcode in warpmat.instructions.wgmma_opcodes()
+    known = warpmat.evidence.of(opcode, "sm_90a")
     assert (known.label, known.machine) == ("measured", "HGMMA") and known.results > 10**9
 
 
@@ -236,7 +236,7 @@ def test_a_compact_descriptor_describes_a_matrix_without_gaps():
     for swizzle in (0, 32, 64, 128):
         for operand, major in (("a", "k"), ("b", "k"), ("b", "mn")):
             opcode = WGMMA.format(64, 16, "f32.f16.f16")
-            descriptor = warpmat.MatrixDescriptor.of(opcode, operand, start=2048, swizzle=swizzle, major=major)
+            descriptor = warpmat.layouts.MatrixDescriptor.of(opcode, operand, start=2048, swizzle=swizzle, major=major)
             bits = descriptor.elements(opcode, operand, major=major)
             assert bits.shape == ((64, 16) if operand == "a" else (16, 64))
             assert descriptor.start == 2048 and bits.min() >= 8 * 2048 and len(np.unique(bits)) == bits.size
@@ -254,9 +254,15 @@ def test_no_descriptor_that_an_h200_was_given_is_read_otherwise():
         operand, kind, transposed, descriptor, *elements = line.rstrip("\n").split("\t")
         k, types = kinds[kind]
         opcode = WGMMA.format(256, k, types) if operand == "a" else WGMMA.format(256, 2 * k, types).replace("async", "async.sp")  # B beside a sparse A too
-        bits = warpmat.MatrixDescriptor.decode(int(descriptor, 16)).elements(opcode, operand, major="mn" if transposed == "1" else "k")
+        bits = warpmat.layouts.MatrixDescriptor.decode(int(descriptor, 16)).elements(opcode, operand, major="mn" if transposed == "1" else "k")
         for element in elements:
             line_number, k, address = map(int, element.split())
             assert bits[(line_number, k) if operand == "a" else (k, line_number)] == 8 * address, line
             compared.add((operand, kind, descriptor, element))
     assert len(compared) > 15_000
+
+
+def test_a_card_is_compared_with_by_its_name():
+    a, b = np.ones((16, 16), np.float16), np.ones((16, 8), np.float16)
+    by_name = warpmat.explain(F16, "H100", a, b, row=0, column=0, against="RTX 3080")
+    assert by_name.against.target == "sm_86" and by_name.target == "sm_90a"

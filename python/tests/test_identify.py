@@ -8,7 +8,7 @@ import pytest
 
 import warpmat
 from warpmat.__main__ import main
-from warpmat.gemm import sums_of
+from warpmat._ordered_sums import sums_of
 from warpmat.summation import Summation, fused_parts, parts_of, rounded
 
 TORCH = warpmat.library("torch 2.11, H200")
@@ -48,8 +48,27 @@ def test_each_product_of_a_library_has_the_bits_of_the_card(operation):
     assert verified(operation, known(operation))
 
 
+FLASH = [(call, shape) for call, shapes in TORCH.attentions.items() for shape, checksum in shapes.items() if checksum is not None]
+
+
+@pytest.mark.parametrize("call, shape", FLASH, ids=[f"{call.format}-{call.causal}-{'x'.join(map(str, shape))}" for call, shape in FLASH])
+def test_attention_has_the_bits_of_the_card(call, shape):
+    assert TORCH.verify_attention(call, shape)
+
+
+def test_attention_of_other_shapes_and_backends_is_refused():
+    q = np.ones((1, 16, 64), np.float16)
+    assert TORCH.attention(q, q, q).shape == (1, 16, 64) and TORCH.attention(q, q, q, causal=True)[0, 0, 0] == 1
+    with pytest.raises(LookupError, match="nothing follows"):
+        TORCH.attention(q[:, :8], q[:, :8], q[:, :8])
+    with pytest.raises(LookupError, match="not known"):
+        TORCH.attention(q, q, q, backend="math")
+    with pytest.raises(ValueError, match="must be the same"):
+        TORCH.attention(q, q[:, :8], q)
+
+
 def test_another_order_has_another_checksum():
-    operation = warpmat.Operation("mm", "f16", "f16", "f32", "nt")
+    operation = warpmat.libraries.Operation("mm", "f16", "f16", "f32", "nt")
     split = next(shape for shape in known(operation) if TORCH.summation(operation, shape).split_k == 3)
     measured = TORCH.operations[operation][split]
     TORCH.operations[operation][split] = measured._replace(summation=replace(measured.summation, split_k=2))
@@ -64,7 +83,7 @@ def test_a_library_multiplies_what_was_measured_and_nothing_else():
     found = TORCH.matmul(a, b)
     assert found.dtype == np.float16
     parts = [warpmat.matmul(a[:, i : i + 1408], b[i : i + 1408], card="H200") for i in (0, 1408, 2816)]
-    warpmat.assert_bits_equal(found, (parts[0] + parts[1] + parts[2]).astype(np.float16))
+    warpmat.testing.assert_bits_equal(found, (parts[0] + parts[1] + parts[2]).astype(np.float16))
     with pytest.raises(LookupError, match="nothing follows"):
         TORCH.matmul(a[:63], b)
     with pytest.raises(LookupError, match="not measured for mm f16 f16 f64"):
@@ -101,7 +120,7 @@ def test_matmul_takes_the_order_apart():
     second = warpmat.matmul(a[:, 236:], b[236:], second, **chain)
     found = warpmat.matmul(a, b, c, split_k=2, tile_k=64, residue_first=True, **chain)
     expected = warpmat.matmul(a[:, :192], b[:192], c, **chain) + second
-    warpmat.assert_bits_equal(found, expected)
+    warpmat.testing.assert_bits_equal(found, expected)
     assert not np.array_equal(found, warpmat.matmul(a, b, c, split_k=2, tile_k=64, **chain))
     for wrong in ({"split_k": 0}, {"split_k": 2, "order": range(19)}, {"split_k": 2, "out": "f16"}, {"split_k": 2, "tile_k": -1}):
         with pytest.raises(ValueError):
@@ -160,7 +179,7 @@ def test_a_result_is_identified(target, instruction, order, store):
     for each in found.matches:  # whatever is named gives these bits
         orders = {owner: each.summation_of(owner) for owner in each.owners} or {"": each.summation}
         for owner, order_of in orders.items():
-            warpmat.assert_bits_equal(rounded(sums_of(a, b, order_of, owner), store), result)
+            warpmat.testing.assert_bits_equal(rounded(sums_of(a, b, order_of, owner), store), result)
     if store == "f32":
         assert parts_of(1000, mine[0].summation.split_k, mine[0].summation.tile_k or 16, False) == parts_of(1000, made.split_k, made.tile_k or 16, False)
         assert mine[0].summation.promote_every == made.promote_every

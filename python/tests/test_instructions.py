@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import warpmat
-from warpmat import Trap, find
+from warpmat import find
+from warpmat._forms import _prepared
+from warpmat.errors import Trap
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 WGMMA = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8"
-ONE_MATRIX = warpmat.MatrixDescriptor(leading=128, stride=256).encode()  # rows of 16 bytes side by side
+ONE_MATRIX = warpmat.layouts.MatrixDescriptor(leading=128, stride=256).encode()  # rows of 16 bytes side by side
 
 
 def test_a_scalar_instruction_on_many_cases_with_a_number_for_all_lanes():
@@ -60,12 +62,12 @@ def test_a_matrix_instruction_is_what_execute_makes():
     for path in ("fast", "reference"):
         d = find(MMA, "sm_90").execute(operands, path=path)
         assert d.shape == (9, 4, 32)
-        assert np.array_equal(d, warpmat.execute(MMA, "sm_90", operands))
+        assert np.array_equal(d, warpmat.registers.execute(MMA, "sm_90", operands))
     memory = random.integers(0, 256, (9, 512), np.uint8)
     p = (16 * np.arange(32, dtype=np.uint32)).reshape(1, 32)
     load = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
     rows = find(load, "sm_90").execute({"p": p[0]}, memory=memory)
-    assert np.array_equal(rows, warpmat.execute(load, "sm_90", {"p": p}, memory=memory))
+    assert np.array_equal(rows, warpmat.registers.execute(load, "sm_90", {"p": p}, memory=memory))
     store = "stmatrix.sync.aligned.m8n8.x4.shared.b16"
     zeros = np.zeros((9, 512), np.uint8)
     assert np.array_equal(find(store, "sm_90").execute({"p": p[0], "r": rows}, memory=zeros), memory)
@@ -104,7 +106,7 @@ def test_the_module_takes_memory_in_c_order_alone():
     p, r = np.zeros((3, 1, 32), np.uint32), np.zeros((3, 1, 32), np.uint32)
     handle = warpmat._core.Handle(ldmatrix, "sm_90")
     given = [{"p": p, "r": r}[operand[0]] for operand in handle.operands]
-    bound = warpmat.matrices._prepared(ldmatrix, "sm_90").instruction
+    bound = _prepared(ldmatrix, "sm_90").instruction
     for memory in (np.zeros((3, 512), np.uint8, order="F"), np.zeros((2, 512), np.uint8), np.zeros((3, 512), np.int8)):
         with pytest.raises(ValueError, match="memory must be uint8, \\(cases, bytes\\), C-contiguous"):
             handle.execute(3, given, memory, "trap", "fast", 1)

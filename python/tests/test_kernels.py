@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import warpmat
+from warpmat import Checks, Gemm, Limits
 
 SCALE = warpmat.Module(
     """
@@ -84,26 +85,35 @@ def test_an_array_is_not_resized_while_a_kernel_has_it():
 
     thread = threading.Thread(target=resize)
     thread.start()
-    with pytest.raises(warpmat.KernelTrap) as trap:
-        spinning.launch("endless", 1, 1, x, seconds=1)
+    with pytest.raises(warpmat.errors.KernelTrap) as trap:
+        spinning.launch("endless", 1, 1, x, limits=Limits(seconds=1))
     thread.join()
     assert len(refused) == 1 and trap.value.kind == "limit"
 
 
 def test_a_launch_ends_after_its_seconds():
     start = time.monotonic()
-    with pytest.raises(warpmat.KernelTrap) as trap:
-        warpmat.Module(ENDLESS).launch("endless", 1, 32, seconds=0.2)
+    with pytest.raises(warpmat.errors.KernelTrap) as trap:
+        warpmat.Module(ENDLESS).launch("endless", 1, 32, limits=Limits(seconds=0.2))
     assert trap.value.kind == "limit" and time.monotonic() - start < 20
 
 
 def test_options_that_do_not_fit_are_named():
     endless = warpmat.Module(ENDLESS)
-    for wrong in ({"seconds": -1}, {"seconds": float("nan")}, {"jobs": -1}):
+    for wrong in ({"limits": Limits(10, seconds=-1)}, {"limits": Limits(10, seconds=float("nan"))}, {"jobs": -1}, {"checks": "rases"}):
         with pytest.raises(ValueError):
-            endless.launch("endless", 1, 32, **{"most_operations": 10, **wrong})
-    for wrong in ({"jobs": 1.5}, {"jobs": 1 << 40}, {"schedule": -1}, {"memory": -1}, {"most_operations": "x"}, {"gemm": 1}, {"why": None}):
-        with pytest.raises(TypeError, match=next(iter(wrong))):
+            endless.launch("endless", 1, 32, **{"limits": Limits(10), **wrong})
+    for name, wrong in (
+        ("jobs", {"jobs": 1.5}),
+        ("jobs", {"jobs": 1 << 40}),
+        ("schedule", {"schedule": -1}),
+        ("memory", {"limits": Limits(memory=-1)}),
+        ("operations", {"limits": Limits(operations="x")}),
+        ("gemm", {"gemm": Gemm(1)}),
+        ("why", {"gemm": Gemm("", why=None)}),
+        ("races", {"checks": Checks(races="yes")}),
+    ):
+        with pytest.raises(TypeError, match=name):
             endless.launch("endless", 1, 32, **wrong)
 
 
@@ -117,7 +127,7 @@ def test_what_has_no_memory_of_its_own_is_no_array():
 def test_a_launch_takes_no_more_memory_than_it_may():
     x = np.zeros(1000, np.uint8)
     with pytest.raises(MemoryError, match="1000 bytes"):
-        warpmat.Module(ENDLESS.replace("endless()", "endless(.param .u64 x)")).launch("endless", 1, 1, x, memory=999)
+        warpmat.Module(ENDLESS.replace("endless()", "endless(.param .u64 x)")).launch("endless", 1, 1, x, limits=Limits(memory=999))
 
 
 def test_a_launch_that_is_asked_tells_where_its_time_goes():
@@ -128,7 +138,7 @@ def test_a_launch_that_is_asked_tells_where_its_time_goes():
     assert statements["mul.f32"]["executed"] == 2 and statements["mul.f32"]["lanes"] == 64 and statements["mul.f32"]["line"] == 15
     assert profile["seconds"] > 0 and np.array_equal(x, 2 * np.arange(64))
     assert SCALE.launch("scale", 2, 32, x, 2.0).profile is None
-    with pytest.raises(warpmat.KernelTrap):
+    with pytest.raises(warpmat.errors.KernelTrap):
         SCALE.launch("scale", 3, 32, x, 2.0, profile=True)
 
 
@@ -165,7 +175,7 @@ def test_the_toolkits_assembler_says_which_sums_are_fused():
         assert np.array_equal(by_code.view(np.uint32), expected)
         assert FUSED.kernel(assembler="ptxas").assembler.startswith("ptxas ")
         assert FUSED.kernel(assembler="ptxas").evidence.endswith("; nothing weaker")
-    with pytest.raises(ValueError, match="it may be 'rule' or 'ptxas'"):
+    with pytest.raises(ValueError, match="there are 'rule' and 'ptxas'"):
         FUSED.kernel(assembler="nvcc")
 
 
@@ -207,8 +217,8 @@ $end:
     assert result.label == "assumed" and "lanes that take no part, line 13 (shfl.sync.down.b32)" in result.evidence
     assert module.kernel("next_one").label == "specified" == module.launch("next_one", 1, 32, x, 32).label
     assert module.launch("next_one", 1, 32, x, 3, target="sm_90").label == "specified"
-    with pytest.raises(warpmat.KernelTrap, match="reads lane 3, which has exited") as trap:
-        module.launch("next_one", 1, 32, x, 3, check_lanes=True)
+    with pytest.raises(warpmat.errors.KernelTrap, match="reads lane 3, which has exited") as trap:
+        module.launch("next_one", 1, 32, x, 3, checks=Checks(lanes=True))
     assert trap.value.lane == 2 and trap.value.kind == "undefined"
 
 
@@ -228,17 +238,17 @@ def test_storing_an_uninitialised_value_ends_a_launch_or_is_a_warning():
 """
     module = warpmat.Module(text)
     x = np.full(1, 7, np.uint32)
-    with pytest.raises(warpmat.KernelTrap, match="what is stored in global memory comes from uninitialised shared memory") as trap:
+    with pytest.raises(warpmat.errors.KernelTrap, match="what is stored in global memory comes from uninitialised shared memory") as trap:
         module.launch("store", 1, 1, x)
     assert trap.value.headline in str(trap.value)
     assert [(note.line, note.statement) for note in trap.value.notes if note.line] == [(9, "ld.shared.u32")]
-    warnings = module.launch("store", 1, 1, x, check_stores=False).warnings
+    warnings = module.launch("store", 1, 1, x, checks=Checks(stores=False)).warnings
     assert len(warnings) == 1 and "what is stored in global memory comes from uninitialised shared memory" in warnings[0]
 
 
 def test_what_a_kernel_does_wrong_is_an_exception_with_fields():
     x = np.full(64, 1.5, np.float32)
-    with pytest.raises(warpmat.KernelTrap, match="0 bytes beyond the end of buffer 'x' of 256 bytes") as trap:
+    with pytest.raises(warpmat.errors.KernelTrap, match="0 bytes beyond the end of buffer 'x' of 256 bytes") as trap:
         SCALE.launch("scale", (3, 1), [32], x, 2.0)
     error = trap.value
     assert (error.kind, error.kernel, error.block, error.warp, error.lane) == ("out_of_range", "scale", (2, 0, 0), 0, 0)
@@ -285,7 +295,7 @@ def test_names_as_in_cuda():
     assert [p.name for p in module.kernel("fill").parameters] == ["fill_param_0", "fill_param_1"]
     with pytest.raises(ValueError, match=r"kernels fill\(float\*, int\), other\(float\*\): name one"):
         module.kernel()
-    with pytest.raises(ValueError, match=r"other_param_0 is a struct of 128 bytes, as CUtensorMap is: pass warpmat.TensorMap"):
+    with pytest.raises(ValueError, match=r"other_param_0 is a struct of 128 bytes, as CUtensorMap is: pass warpmat.kernels.TensorMap"):
         module.launch("other", 1, 1, x)
 
 
@@ -326,10 +336,10 @@ def test_the_same_array_twice_is_one_buffer_and_none_is_null():
 
 
 def test_text_that_is_no_ptx_names_every_place():
-    with pytest.raises(warpmat.PtxError) as error:
+    with pytest.raises(warpmat.errors.PtxError) as error:
         warpmat.Module(".version 9.0\n.target sm_90\n.entry f() { add.s32 %r1 }\n")
     assert error.value.errors[0].line == 3 and "^" in error.value.errors[0].excerpt
-    with pytest.raises(warpmat.PtxError) as error:
+    with pytest.raises(warpmat.errors.PtxError) as error:
         warpmat.run("foo;\nbar;", "sm_90")
     assert [e.line for e in error.value.errors] == [1, 2]
 
@@ -366,12 +376,12 @@ def test_triton_files_launch_as_triton_would(tmp_path):
     (tmp_path / "scale.ptx").write_text(text)
     (tmp_path / "scale.json").write_text(json.dumps({"name": "scale", "num_warps": 1, "shared": 0, "num_ctas": 1}))
     x = np.ones(64, np.float32)
-    kernel = warpmat.TritonKernel(tmp_path / "scale.ptx", target="sm_90a")
+    kernel = warpmat.kernels.TritonKernel(tmp_path / "scale.ptx", target="sm_90a")
     kernel.launch(2, x, 3.0)
     assert np.all(x == 3) and kernel.block == 32
     (tmp_path / "scale.json").write_text("{}")
     with pytest.raises(ValueError, match="not of Triton"):
-        warpmat.TritonKernel(tmp_path / "scale.ptx")
+        warpmat.kernels.TritonKernel(tmp_path / "scale.ptx")
 
 
 def test_ctrl_c_ends_a_launch_and_a_product():
@@ -384,12 +394,12 @@ def test_ctrl_c_ends_a_launch_and_a_product():
 
     interrupted(lambda: warpmat.Module(ENDLESS).launch("endless", 4, 64))
     big = np.zeros((8192, 8192), np.float16)
-    interrupted(lambda: warpmat.matmul(big, big, opcode=MMA.split()[0], target="sm_90", path="reference"))
+    interrupted(lambda: warpmat.matmul(big, big, instruction=MMA.split()[0], card="sm_90", path="reference"))
 
 
 def test_a_limit_ends_a_launch():
-    with pytest.raises(warpmat.KernelTrap) as trap:
-        warpmat.Module(ENDLESS).launch("endless", 1, 32, most_operations=1000)
+    with pytest.raises(warpmat.errors.KernelTrap) as trap:
+        warpmat.Module(ENDLESS).launch("endless", 1, 32, limits=Limits(operations=1000))
     assert trap.value.kind == "limit"
 
 
@@ -397,8 +407,8 @@ def test_programs_run_on_one_warp():
     rng = np.random.default_rng(1)
     a, b, c = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16), np.ones((16, 8), np.float32)
     result = warpmat.run(MMA, "sm_90a", {"mma.0.a": a, "mma.0.b": b, "mma.0.c": c})
-    warpmat.assert_bits_equal(result.operand("mma.0.d"), warpmat.mma(MMA.split()[0], "sm_90a", a, b, c))
-    assert np.array_equal(result.register("d0"), warpmat.scatter(MMA.split()[0], "d", result.operand("mma.0.d"))[0])
+    warpmat.testing.assert_bits_equal(result.operand("mma.0.d"), warpmat.mma(MMA.split()[0], "sm_90a", a, b, c))
+    assert np.array_equal(result.register("d0"), warpmat.registers.scatter(MMA.split()[0], "d", result.operand("mma.0.d"))[0])
     assert result.target == "sm_90a" and "measured" in result.evidence and "mma.0" in result._repr_html_()
 
 
@@ -415,7 +425,7 @@ ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [p];
     assert np.array_equal(result.operand("ldmatrix.0.r"), rows)
     assert np.array_equal(result.operand("ldmatrix.0.r", format="f16"), rows.view(np.float16))
     assert np.array_equal(result.variable("tile"), rows.view(np.uint8).ravel()) and "tile" in result.variables
-    with pytest.raises(warpmat.Trap, match="line 6"):
+    with pytest.raises(warpmat.errors.Trap, match="line 6"):
         warpmat.run(text, "sm_90", {"lane": 100})
     with pytest.raises(ValueError, match="no register"):
         result.register("q")
@@ -424,8 +434,8 @@ ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [p];
 def test_no_gpu_is_an_exception_of_its_own():
     try:
         warpmat._core.gpu_hardware()
-    except warpmat.NoGpu:
-        with pytest.raises(warpmat.NoGpu, match="no GPU"):
+    except warpmat.errors.NoGpu:
+        with pytest.raises(warpmat.errors.NoGpu, match="no GPU"):
             SCALE.kernel().launch_on_gpu(1, 32, np.zeros(32, np.float32), 1.0)
     else:
         x = np.ones(32, np.float32)
@@ -461,23 +471,24 @@ def test_a_product_is_held_against_the_one_that_is_told():
     a, b = np.arange(256, dtype=np.float16).reshape(16, 16), np.eye(8, 16, dtype=np.float16)
     c = np.zeros((16, 8), np.float32)
     right, wrong = warpmat.Module(product_kernel(256)), warpmat.Module(product_kernel(32))
-    told = dict(gemm="C=A*B^T:16x8x16", target="sm_90")
-    result = right.launch("product", 1, 32, a, b, c, why="C[8,1]", **told)
+    told = dict(target="sm_90")
+    product = "C=A*B^T:16x8x16"
+    result = right.launch("product", 1, 32, a, b, c, gemm=Gemm(product, why="C[8,1]"), **told)
     assert np.array_equal(c, a[:, :8]) and result.why[0].startswith("C[8,1] is stored by block (0, 0, 0), warp 0, lane 0")
-    assert "A[8,8] to A[8,15]: line 12" in result.why[0] and right.launch("product", 1, 32, a, b, c, **told).why == []
-    with pytest.raises(warpmat.KernelTrap, match=r"it adds row . to row .") as trap:
-        wrong.launch("product", 2, 32, a, b, c, **told)
+    assert "A[8,8] to A[8,15]: line 12" in result.why[0] and right.launch("product", 1, 32, a, b, c, gemm=product, **told).why == []
+    with pytest.raises(warpmat.errors.KernelTrap, match=r"it adds row . to row .") as trap:
+        wrong.launch("product", 2, 32, a, b, c, gemm=product, **told)
     assert trap.value.kind == "mispaired" and trap.value.statement.startswith("mma.sync") and trap.value.block == (0, 0, 0)
-    with pytest.raises(warpmat.KernelTrap) as trap:
-        wrong.launch("product", 2, 32, a, b, c, gemm_blocks=[1], **told)
+    with pytest.raises(warpmat.errors.KernelTrap) as trap:
+        wrong.launch("product", 2, 32, a, b, c, gemm=Gemm(product, blocks=[1]), **told)
     assert trap.value.block == (1, 0, 0)
     with pytest.raises(ValueError, match=r"there is no block \(2, 0, 0\) in a grid of 2x1x1"):
-        wrong.launch("product", 2, 32, a, b, c, gemm_blocks=[(2, 0)], **told)
+        wrong.launch("product", 2, 32, a, b, c, gemm=Gemm(product, blocks=[(2, 0)]), **told)
     with pytest.raises(ValueError, match="is no matrix product"):
         right.launch("product", 1, 32, a, b, c, gemm="C=A")
-    with pytest.raises(warpmat.KernelTrap, match=r"multiplies x\[0,0\]|x\[8,|row"):
-        wrong.launch("product", 1, 32, a, b, c, gemm="y=x*w^T:16x8x16", names=["x", "w", "y"], target="sm_90")
+    with pytest.raises(warpmat.errors.KernelTrap, match=r"multiplies x\[0,0\]|x\[8,|row"):
+        wrong.launch("product", 1, 32, a, b, c, gemm=Gemm("y=x*w^T:16x8x16", ["x", "w", "y"]), target="sm_90")
     with pytest.raises(ValueError, match="no buffer 'Z'"):
-        right.launch("product", 1, 32, a, b, c, gemm="Z=x*w^T:16x8x16", names=["x", "w", "y"])
+        right.launch("product", 1, 32, a, b, c, gemm=Gemm("Z=x*w^T:16x8x16", ["x", "w", "y"]))
     with pytest.raises(ValueError, match="names are a list, of up to 3 parameters"):
-        right.launch("product", 1, 32, a, b, c, names=["x", "w", "y", "z"])
+        right.launch("product", 1, 32, a, b, c, gemm=Gemm("", ["x", "w", "y", "z"]))

@@ -12,7 +12,7 @@ from warpmat import _core
 
 
 def registers(drawn, form):
-    """The operands as warpmat.execute takes them: 64-bit registers joined."""
+    """The operands as warpmat.registers.execute takes them: 64-bit registers joined."""
     operands = {o.name: o for o in form.operands}
     out = {}
     for name, words in drawn.operands.items():
@@ -35,7 +35,7 @@ def words_of(result):
 def run_drawn(drawn, target):
     form = _core.find_form(drawn.opcode)
     memory = drawn.memory if any(o.kind == "address" for o in form.operands) else None
-    return words_of(warpmat.execute(drawn.opcode, target, registers(drawn, form), memory=memory))
+    return words_of(warpmat.registers.execute(drawn.opcode, target, registers(drawn, form), memory=memory))
 
 
 def differing(drawn_cases, target):
@@ -50,19 +50,19 @@ def differing(drawn_cases, target):
 
 def test_every_form_and_class_of_sm_90_is_the_librarys(answers_of_sm_90):
     compared, wrong = differing(answers_of_sm_90, "sm_90a")
-    assert {drawn.opcode for drawn in answers_of_sm_90} == set(warpmat.opcodes("sm_90a"))
+    assert {drawn.opcode for drawn in answers_of_sm_90} == set(warpmat.instructions.opcodes("sm_90a"))
     assert compared > 1_000_000 and wrong == []
 
 
 def test_the_targets_of_these_tests_have_every_form_together():
-    assert set().union(*(warpmat.opcodes(target) for target in ("sm_90a", "sm_70", "sm_120a"))) == set(warpmat.opcodes())
+    assert set().union(*(warpmat.instructions.opcodes(target) for target in ("sm_90a", "sm_70", "sm_120a"))) == set(warpmat.instructions.opcodes())
 
 
 @pytest.mark.parametrize("target", ["sm_70", "sm_120a"])
 def test_every_form_and_class_of_other_targets_is_the_librarys(target):
     cases = list(draw_cases(target, 7, 1))
     compared, wrong = differing(cases, target)
-    assert {drawn.opcode for drawn in cases} == set(warpmat.opcodes(target))
+    assert {drawn.opcode for drawn in cases} == set(warpmat.instructions.opcodes(target))
     assert compared > 10_000 and wrong == []
 
 
@@ -85,7 +85,7 @@ def test_no_recorded_answer_of_an_h200_differs(answers_of_sm_90):
                     assert np.array_equal(found[warp], example), (line["form"], line["class"])
                     compared += len(example)
                     forms.add(line["form"])
-    assert compared > 600_000 and forms == set(warpmat.opcodes("sm_90a"))
+    assert compared > 600_000 and forms == set(warpmat.instructions.opcodes("sm_90a"))
 
 
 def test_products_on_matrices_are_those_on_registers(answers_of_sm_90):
@@ -97,10 +97,10 @@ def test_products_on_matrices_are_those_on_registers(answers_of_sm_90):
             continue
         regs = registers(drawn, form)
         selector = int(regs["selector"][0, 0, 0]) if "selector" in regs else 0
-        matrices = {name: warpmat.gather(drawn.opcode, name, regs[name], selector=selector) for name in ("a", "b", "c", "e") if name in regs}
+        matrices = {name: warpmat.registers.gather(drawn.opcode, name, regs[name], selector=selector) for name in ("a", "b", "c", "e") if name in regs}
         extra = {"metadata": matrices["e"], "selector": selector} if "e" in matrices else {}
         d = warpmat.mma(drawn.opcode, "sm_90a", matrices["a"], matrices["b"], matrices["c"], **extra)
-        assert np.array_equal(words_of(warpmat.scatter(drawn.opcode, "d", d)), drawn.result), (drawn.opcode, drawn.drawn)
+        assert np.array_equal(words_of(warpmat.registers.scatter(drawn.opcode, "d", d)), drawn.result), (drawn.opcode, drawn.drawn)
         compared += d.size
     assert compared > 50_000
 
@@ -114,11 +114,11 @@ def test_block_scaled_products_take_scale_factors_where_ids_say():
         regs = registers(drawn, form)
         ids = {x: tuple(int(i) for i in regs[f"ids-{x}"][0, :, 0]) for x in "ab"}
         selector = int(regs["selector"][0, 0, 0]) if "selector" in regs else 0
-        matrices = {name: warpmat.gather(drawn.opcode, name, regs[name], selector=selector) for name in ("a", "b", "c", "e") if name in regs}
-        factors = {x: warpmat.gather(drawn.opcode, f"scale-{x}", regs[f"scale-{x}"], ids=ids[x]) for x in "ab"}
+        matrices = {name: warpmat.registers.gather(drawn.opcode, name, regs[name], selector=selector) for name in ("a", "b", "c", "e") if name in regs}
+        factors = {x: warpmat.registers.gather(drawn.opcode, f"scale-{x}", regs[f"scale-{x}"], ids=ids[x]) for x in "ab"}
         extra = {"metadata": matrices["e"], "selector": selector} if "e" in matrices else {}
         d = warpmat.mma(drawn.opcode, "sm_120a", matrices["a"], matrices["b"], matrices["c"],
                         scale_a=factors["a"], scale_b=factors["b"], ids_a=ids["a"], ids_b=ids["b"], **extra)
-        assert np.array_equal(warpmat.scatter(drawn.opcode, "d", d), drawn.result), drawn.opcode
+        assert np.array_equal(warpmat.registers.scatter(drawn.opcode, "d", d), drawn.result), drawn.opcode
         compared += d.size
     assert compared > 1_000

@@ -29,13 +29,13 @@ def resident_bytes():
 def test_ten_thousand_calls_hold_no_more_memory():
     a, b, c = operands()
     batch = np.broadcast_to(a, (4, 16, 16)).copy()
-    registers = {name: warpmat.scatter(F16, name, m) for name, m in (("a", a), ("b", b), ("c", c))}
+    registers = {name: warpmat.registers.scatter(F16, name, m) for name, m in (("a", a), ("b", b), ("c", c))}
 
     def calls(count):
         for _ in range(count):
             warpmat.mma(F16, "sm_90", a, b, c)
             warpmat.mma(F16, "sm_90", batch, b)
-            warpmat.execute(F16, "sm_90", registers)
+            warpmat.registers.execute(F16, "sm_90", registers)
             with pytest.raises(ValueError):
                 warpmat.mma(F16, "sm_90", a[:2], b)
 
@@ -59,8 +59,8 @@ def test_repeated_launches_programs_and_explanations_hold_no_more_memory():
             warpmat.Module(SCALE.text).kernel()
             warpmat.run(MMA, "sm_90", {"mma.0.a": a}).operand("mma.0.d")
             warpmat.explain(F16, "sm_90", a, b, row=0, column=0, against="sm_80")
-            with pytest.raises(warpmat.KernelTrap):
-                endless.launch("endless", 1, 32, most_operations=10, jobs=1)
+            with pytest.raises(warpmat.errors.KernelTrap):
+                endless.launch("endless", 1, 32, limits=warpmat.Limits(10), jobs=1)
 
     calls(20)
     before = resident_bytes()
@@ -83,7 +83,7 @@ def test_threads_compute_side_by_side():
     for thread in threads:
         thread.join()
     for result in results:
-        warpmat.assert_bits_equal(result, expected)
+        warpmat.testing.assert_bits_equal(result, expected)
 
 
 def test_other_threads_run_during_a_long_call():
@@ -99,7 +99,7 @@ def test_other_threads_run_during_a_long_call():
     thread = threading.Thread(target=count)
     thread.start()
     before = len(seen)
-    warpmat.matmul(big, big, opcode=F16, target="sm_90", path="reference", jobs=1)
+    warpmat.matmul(big, big, instruction=F16, card="sm_90", path="reference", jobs=1)
     during = len(seen) - before
     stop.set()
     thread.join()
@@ -127,7 +127,7 @@ def test_a_child_that_is_forked_while_threads_compute_launches_a_kernel():
 
     def work():
         while not stop.is_set():
-            warpmat.matmul(big, big, opcode=F16, target="sm_90", jobs=2)
+            warpmat.matmul(big, big, instruction=F16, card="sm_90", jobs=2)
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
@@ -164,7 +164,7 @@ def test_ctrl_c_ends_cases_before_the_last():
         d = np.full((cases, 16, 8), -1, np.float32)
         interrupted(lambda: instruction.mma({"a": many, "b": b, "c": c}, d, 0, (0, 0), (0, 0), "trap", "reference", jobs))
         assert d[0, 0, 0] != -1 and (d[-1] == -1).all()
-    registers = {name: np.broadcast_to(warpmat.scatter(F16, name, m), (cases, n, 32)) for name, m, n in (("a", a, 4), ("b", b, 2), ("c", c, 4))}
+    registers = {name: np.broadcast_to(warpmat.registers.scatter(F16, name, m), (cases, n, 32)) for name, m, n in (("a", a, 4), ("b", b, 2), ("c", c, 4))}
     out = np.full((cases, 4, 32), 0xFFFFFFFF, np.uint32)
     interrupted(lambda: instruction.execute(cases, {**registers, "d": out}, None, "trap", "reference", 2))
     assert (out[0] != 0xFFFFFFFF).any() and (out[-1] == 0xFFFFFFFF).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import warpmat
-from warpmat import _core
+from warpmat import _core, options
 
 F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
@@ -25,10 +25,10 @@ def rng():
     return np.random.default_rng(5)
 
 
-@pytest.mark.parametrize("opcode", [o for o in warpmat.opcodes("sm_90a") if ".s32" in o and "satfinite" not in o and o.startswith("mma.sync") and "b1" not in o])
+@pytest.mark.parametrize("opcode", [o for o in warpmat.instructions.opcodes("sm_90a") if ".s32" in o and "satfinite" not in o and o.startswith("mma.sync") and "b1" not in o])
 def test_integer_products_are_numpys(opcode, rng):
     form = _core.find_form(opcode)
-    (m, n, k), formats = form.shape, {o.name: warpmat.formats[o.format] for o in form.operands}
+    (m, n, k), formats = form.shape, {o.name: warpmat.formats.FORMATS[o.format] for o in form.operands}
     low = {name: -(1 << (f.bits - 1)) if f.signed else 0 for name, f in formats.items()}
     a, b = (rng.integers(low[x], low[x] + (1 << formats[x].bits), shape) for x, shape in (("a", (5, m, k)), ("b", (5, k, n))))
     c = rng.integers(-(1 << 31), 1 << 31, (5, m, n))
@@ -37,11 +37,11 @@ def test_integer_products_are_numpys(opcode, rng):
 
 def test_some_qualifiers_of_an_opcode_will_do(rng):
     a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
-    warpmat.assert_bits_equal(warpmat.mma("mma.m16n8k16.f16", "sm_90", a, b), warpmat.mma(F16, "sm_90", a, b))
+    warpmat.testing.assert_bits_equal(warpmat.mma("mma.m16n8k16.f16", "sm_90", a, b), warpmat.mma(F16, "sm_90", a, b))
     assert warpmat.explain("mma.m16n8k16.f16", "sm_90", a, b, row=0, column=0).opcode == F16
     assert warpmat.layout("mma.m16n8k16.bf16", "a").opcode == BF16  # sums of f32
     wide = warpmat.mma("wgmma.m64n8k16.f16", "sm_90a", np.tile(a, (4, 1)), b)
-    warpmat.assert_bits_equal(wide[16:32], warpmat.matmul(a, b, card="H100"))
+    warpmat.testing.assert_bits_equal(wide[16:32], warpmat.matmul(a, b, card="H100"))
     with pytest.raises(ValueError, match="may be .* forms"):
         warpmat.mma("mma.f16", "sm_90", a, b)
     with pytest.raises(ValueError, match="without .f17"):
@@ -56,7 +56,7 @@ def test_f64_is_a_chain_of_fused_operations_and_numpys_where_nothing_rounds(rng)
 def test_matmul_of_integers_is_numpys_for_any_size(rng):
     for m, n, k in ((16, 8, 32), (1, 1, 1), (17, 9, 33), (100, 50, 70), (5, 3, 0)):
         a, b, c = rng.integers(-128, 128, (m, k)), rng.integers(-128, 128, (k, n)), rng.integers(-1000, 1000, (m, n))
-        assert np.array_equal(warpmat.matmul(a, b, c, opcode=S8, target="sm_80"), a @ b + c), (m, n, k)
+        assert np.array_equal(warpmat.matmul(a, b, c, instruction=S8, card="sm_80"), a @ b + c), (m, n, k)
 
 
 def test_matmul_chains_the_instruction_along_k(rng):
@@ -65,7 +65,7 @@ def test_matmul_chains_the_instruction_along_k(rng):
         c = np.zeros((16, 8), np.float32)
         for step in order:
             c = warpmat.mma(F16, "sm_90", a[:, 16 * step : 16 * step + 16], b[16 * step : 16 * step + 16], c)
-        warpmat.assert_bits_equal(warpmat.matmul(a, b, opcode=F16, target="sm_90", order=order), c)
+        warpmat.testing.assert_bits_equal(warpmat.matmul(a, b, instruction=F16, card="sm_90", order=order), c)
 
 
 def test_promotion_adds_partial_sums_in_f32(rng):
@@ -77,9 +77,9 @@ def test_promotion_adds_partial_sums_in_f32(rng):
         for k in (first, first + 32):
             partial = warpmat.mma(E4M3, "sm_90", a[:, k : k + 32], b[k : k + 32], partial)
         expected = expected + partial
-    promoted = warpmat.matmul(a, b, c, opcode=E4M3, target="sm_90", promote_every=2)
-    warpmat.assert_bits_equal(promoted, expected)
-    assert not np.array_equal(promoted, warpmat.matmul(a, b, c, opcode=E4M3, target="sm_90"))
+    promoted = warpmat.matmul(a, b, c, instruction=E4M3, card="sm_90", promote_every=2)
+    warpmat.testing.assert_bits_equal(promoted, expected)
+    assert not np.array_equal(promoted, warpmat.matmul(a, b, c, instruction=E4M3, card="sm_90"))
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_warpgroup_sums_as_hopper_does_and_mma_does_not(rng):
     a, b = (warpmat.encode(rng.standard_normal(shape), "e4m3") for shape in ((70, 64), (64, 11)))
     found = warpmat.matmul(a, b, card="H100")
     expected = [[_dot(row[32:], column[32:], _dot(row[:32], column[:32], 0)) for column in b.values().T] for row in a.values()]
-    warpmat.assert_bits_equal(found, np.array(expected, np.float32))
+    warpmat.testing.assert_bits_equal(found, np.array(expected, np.float32))
     assert not np.array_equal(found, warpmat.matmul(a, b, card="H100", instruction="mma"))
-    warpmat.assert_bits_equal(warpmat.matmul(a, b, card="sm_90", instruction="mma"), warpmat.matmul(a, b, opcode=E4M3, target="sm_90"))
+    warpmat.testing.assert_bits_equal(warpmat.matmul(a, b, card="sm_90", instruction="mma"), warpmat.matmul(a, b, instruction=E4M3, card="sm_90"))
 
 
 def test_one_warpgroup_instruction_is_a_product_of_its_shape(rng):
@@ -132,7 +132,7 @@ def test_one_warpgroup_instruction_is_a_product_of_its_shape(rng):
     c = rng.standard_normal((64, 24)).astype(np.float32)
     d = warpmat.mma(opcode, "h100", a, b, c)
     assert d.shape == (3, 64, 24)
-    warpmat.assert_bits_equal(d, warpmat.matmul(a, b, c, card="H100"))
+    warpmat.testing.assert_bits_equal(d, warpmat.matmul(a, b, c, card="H100"))
     explained = warpmat.explain(opcode, "h100", a[1], b, c, row=37, column=13, against="sm_80")
     assert explained.result == int(d[1, 37, 13].view(np.uint32)) and explained.against is not None and (explained.row, explained.column) == (5, 5)
 
@@ -147,13 +147,13 @@ def test_block_scales_of_any_size(rng, a, scale, block):
     for step in range(192 // k):
         cut, of_step = slice(k * step, k * (step + 1)), slice(factors * step, factors * (step + 1))
         c = warpmat.mma(found.opcode, "sm_120a", x[:16, cut], y[cut, :8], c, scale_a=of_x[:16, of_step], scale_b=of_y[of_step, :8])
-    warpmat.assert_bits_equal(warpmat.matmul(x, y, card="RTX 5090", **scales)[:16, :8], c)
+    warpmat.testing.assert_bits_equal(warpmat.matmul(x, y, card="RTX 5090", **scales)[:16, :8], c)
     near = (x.values() * np.repeat(of_x.values(), block, 1)) @ (y.values() * np.repeat(of_y.values(), block, 0))
     for card in ("B200", "RTX 5090"):
         np.testing.assert_allclose(warpmat.matmul(x, y, card=card, **scales), near, rtol=1e-4, atol=1e-3)
     if scale == "ue4m3":  # as packages have them
         other = {name: warpmat.Bits(factor.codes, "e4m3") for name, factor in scales.items()}
-        warpmat.assert_bits_equal(warpmat.matmul(x, y, card="B200", **other), warpmat.matmul(x, y, card="B200", **scales))
+        warpmat.testing.assert_bits_equal(warpmat.matmul(x, y, card="B200", **other), warpmat.matmul(x, y, card="B200", **scales))
 
 
 @pytest.mark.parametrize(
@@ -180,28 +180,28 @@ def test_integers_of_every_unit_are_numpys(rng):
 
 def test_strides_need_no_copy_and_change_nothing(rng):
     a, b = rng.standard_normal((40, 48)).astype(np.float16), rng.standard_normal((48, 24)).astype(np.float16)
-    expected = warpmat.matmul(a, b, opcode=F16, target="sm_90")
-    warpmat.assert_bits_equal(warpmat.matmul(np.asfortranarray(a), b.T.copy().T, opcode=F16, target="sm_90"), expected)
+    expected = warpmat.matmul(a, b, instruction=F16, card="sm_90")
+    warpmat.testing.assert_bits_equal(warpmat.matmul(np.asfortranarray(a), b.T.copy().T, instruction=F16, card="sm_90"), expected)
     wide = np.zeros((80, 96), np.float16)
     wide[::2, ::2] = a
-    warpmat.assert_bits_equal(warpmat.matmul(wide[::2, ::2], b, opcode=F16, target="sm_90", jobs=1), expected)
+    warpmat.testing.assert_bits_equal(warpmat.matmul(wide[::2, ::2], b, instruction=F16, card="sm_90", jobs=1), expected)
 
 
 def test_leading_dimensions_are_cases_and_are_broadcast(rng):
     a, b, c = (rng.standard_normal(s).astype(d) for s, d in (((3, 1, 16, 16), np.float16), ((4, 16, 8), np.float16), ((16, 8), np.float32)))
     d = warpmat.mma(F16, "sm_90", a, b, c)
     assert d.shape == (3, 4, 16, 8)
-    warpmat.assert_bits_equal(d[2, 3], warpmat.mma(F16, "sm_90", a[2, 0], b[3], c))
-    products = warpmat.matmul(a, b, opcode=F16, target="sm_90")
-    warpmat.assert_bits_equal(products[1, 2], warpmat.mma(F16, "sm_90", a[1, 0], b[2]))
+    warpmat.testing.assert_bits_equal(d[2, 3], warpmat.mma(F16, "sm_90", a[2, 0], b[3], c))
+    products = warpmat.matmul(a, b, instruction=F16, card="sm_90")
+    warpmat.testing.assert_bits_equal(products[1, 2], warpmat.mma(F16, "sm_90", a[1, 0], b[2]))
 
 
 def test_many_cases_on_many_threads_are_the_same_as_on_one(rng):
     a = rng.standard_normal((1000, 16, 16)).astype(np.float16)
     b = rng.standard_normal((1000, 16, 8)).astype(np.float16)
     one = warpmat.mma(F16, "sm_90", a, b, jobs=1)
-    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", a, b, jobs=3), one)
-    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", a, b, path="reference"), one)
+    warpmat.testing.assert_bits_equal(warpmat.mma(F16, "sm_90", a, b, jobs=3), one)
+    warpmat.testing.assert_bits_equal(warpmat.mma(F16, "sm_90", a, b, path="reference"), one)
 
 
 def test_four_products_of_m8n8k4_are_a_dimension(rng):
@@ -216,15 +216,15 @@ def test_a_dense_a_is_compressed_and_expands_again(rng):
     mask = np.zeros((2, 16, 8, 4), bool)
     np.put_along_axis(mask, keep, True, 3)
     a = np.where(mask.reshape(a.shape), a, np.float16(0))
-    stored, metadata = warpmat.compress(SPARSE, a)
+    stored, metadata = warpmat.storage.compress(SPARSE, a)
     assert stored.shape == (2, 16, 16) and metadata.shape == (2, 16, 8) and metadata.dtype == np.uint8
-    assert np.array_equal(warpmat.expand(SPARSE, stored, metadata), a)
+    assert np.array_equal(warpmat.storage.expand(SPARSE, stored, metadata), a)
     b = rng.integers(-8, 9, (32, 8)).astype(np.float16)
     expected = a.astype(np.float32) @ b.astype(np.float32)
     assert np.array_equal(warpmat.mma(SPARSE, "sm_90", a, b), expected)
     assert np.array_equal(warpmat.mma(SPARSE, "sm_90", stored, b, metadata=metadata, selector=0), expected)
     with pytest.raises(ValueError, match="row 0, group 0"):
-        warpmat.compress(SPARSE, np.ones((16, 32), np.float16))
+        warpmat.storage.compress(SPARSE, np.ones((16, 32), np.float16))
 
 
 def test_elements_without_a_dtype_are_bits_with_a_format(rng):
@@ -236,8 +236,8 @@ def test_elements_without_a_dtype_are_bits_with_a_format(rng):
     assert np.array_equal(warpmat.mma(BF16, "sm_90", bits, b), expected)
     assert np.array_equal(warpmat.mma(BF16, "sm_90", bits.codes, b.codes), expected)  # unsigned integers of the width are bit patterns
     assert np.array_equal(warpmat.mma(BF16, "sm_90", numbers, b.values()), expected)  # numbers that the format holds
-    back = warpmat.gather(BF16, "a", warpmat.scatter(BF16, "a", bits))
-    warpmat.assert_bits_equal(back, bits)
+    back = warpmat.registers.gather(BF16, "a", warpmat.registers.scatter(BF16, "a", bits))
+    warpmat.testing.assert_bits_equal(back, bits)
     if importlib.util.find_spec("ml_dtypes") is None:
         assert isinstance(back, warpmat.Bits) and back.format == "bf16" and np.array_equal(back.codes, bits.codes)
         with pytest.raises(ImportError, match="ml_dtypes is not installed"):
@@ -255,14 +255,14 @@ def test_ml_dtypes_arrays_are_operands_and_results(format, name, ml_dtypes, rng)
     k = 16 if format == "bf16" else 32
     bits = [warpmat.encode(rng.integers(-2, 3, shape), format) for shape in ((16, k), (k, 8))]
     arrays = [x.codes.view(dtype) for x in bits]
-    warpmat.assert_bits_equal(warpmat.mma(opcode, target, *arrays), warpmat.mma(opcode, target, *bits))
-    warpmat.assert_bits_equal(warpmat.mma(opcode, target, arrays[0], arrays[1][::1]), warpmat.mma(opcode, target, *bits))
-    back = warpmat.gather(opcode, "a", warpmat.scatter(opcode, "a", arrays[0]))
+    warpmat.testing.assert_bits_equal(warpmat.mma(opcode, target, *arrays), warpmat.mma(opcode, target, *bits))
+    warpmat.testing.assert_bits_equal(warpmat.mma(opcode, target, arrays[0], arrays[1][::1]), warpmat.mma(opcode, target, *bits))
+    back = warpmat.registers.gather(opcode, "a", warpmat.registers.scatter(opcode, "a", arrays[0]))
     assert type(back) is np.ndarray and back.dtype == dtype and np.array_equal(back.view(bits[0].codes.dtype), bits[0].codes)
     assert bits[0].array.dtype == dtype
-    warpmat.assert_bits_equal(back, bits[0])  # the same elements in another container
+    warpmat.testing.assert_bits_equal(back, bits[0])  # the same elements in another container
     with pytest.raises(AssertionError, match=r"\[0, 0\] is"):
-        warpmat.assert_bits_equal(back, warpmat.Bits(bits[0].codes ^ 1, format))
+        warpmat.testing.assert_bits_equal(back, warpmat.Bits(bits[0].codes ^ 1, format))
     with pytest.raises(TypeError, match=f"a holds {format}; it must be f16"):
         warpmat.mma(F16, "sm_90", arrays[0], bits[1])
 
@@ -273,11 +273,11 @@ def test_results_of_every_kind_are_ml_dtypes_arrays(ml_dtypes, rng):
     a = np.zeros((16, 32))
     a.reshape(16, 8, 4)[..., 1] = rng.integers(1, 9, (16, 8))
     dense = warpmat.encode(a, "bf16").array
-    stored, metadata = warpmat.compress(sparse, dense)
-    again = warpmat.expand(sparse, stored, metadata)
+    stored, metadata = warpmat.storage.compress(sparse, dense)
+    again = warpmat.storage.expand(sparse, stored, metadata)
     assert stored.dtype == again.dtype == dtype and np.array_equal(again.view(np.uint16), dense.view(np.uint16))
-    rows = warpmat.pack(warpmat.encode(a[:, :16], "e3m2"), "b6x16_p32", "e3m2")
-    assert warpmat.unpack(rows, "b6x16_p32", "e3m2").dtype == np.dtype(ml_dtypes.float6_e3m2fn)
+    rows = warpmat.storage.pack(warpmat.encode(a[:, :16], "e3m2"), "b6x16_p32", "e3m2")
+    assert warpmat.storage.unpack(rows, "b6x16_p32", "e3m2").dtype == np.dtype(ml_dtypes.float6_e3m2fn)
     program = warpmat.run(BF16 + " {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};", "sm_90", {"mma.0.a": dense[:, :16]})
     assert program.operand("mma.0.a").dtype == dtype
     scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"
@@ -317,7 +317,7 @@ def test_four_bit_integers_of_ml_dtypes_lose_what_stands_above_them(ml_dtypes, r
 def test_torch_tensors_are_taken_as_they_are(rng):
     torch = pytest.importorskip("torch")
     a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
-    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", torch.from_numpy(a), torch.from_numpy(b)), warpmat.mma(F16, "sm_90", a, b))
+    warpmat.testing.assert_bits_equal(warpmat.mma(F16, "sm_90", torch.from_numpy(a), torch.from_numpy(b)), warpmat.mma(F16, "sm_90", a, b))
     tensor = torch.arange(256).reshape(16, 16).to(torch.bfloat16)
     b = warpmat.encode(np.eye(16, 8), "bf16")
     assert np.array_equal(warpmat.mma(BF16, "sm_90", tensor, b), np.arange(256, dtype=np.float32).reshape(16, 16)[:, :8])
@@ -356,9 +356,9 @@ def test_tensors_that_numpy_has_no_dtype_for_are_bit_patterns(rng, monkeypatch):
     for opcode, target, format, k, name in ((BF16, "sm_90", "bf16", 16, "bfloat16"), (E4M3, "sm_90", "e4m3", 32, "float8_e4m3fn")):
         bits = [warpmat.encode(rng.integers(-2, 3, shape), format) for shape in ((16, k), (k, 8))]
         tensors = [Tensor(x.codes.view(np.int16 if format == "bf16" else np.uint8), f"torch.{name}") for x in bits]
-        warpmat.assert_bits_equal(warpmat.mma(opcode, target, *tensors), warpmat.mma(opcode, target, *bits))
+        warpmat.testing.assert_bits_equal(warpmat.mma(opcode, target, *tensors), warpmat.mma(opcode, target, *bits))
     a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
-    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", Tensor(a, "torch.float16"), b), warpmat.mma(F16, "sm_90", a, b))
+    warpmat.testing.assert_bits_equal(warpmat.mma(F16, "sm_90", Tensor(a, "torch.float16"), b), warpmat.mma(F16, "sm_90", a, b))
     x = np.zeros(1, np.uint16)
     _COPY.launch("copy", 1, 1, Tensor(x, "torch.uint16"), np.array([7], np.uint16))
     assert x[0] == 7
@@ -381,7 +381,7 @@ class OnlyDlpack:
 
 def test_dlpack_is_enough(rng):
     a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
-    warpmat.assert_bits_equal(warpmat.mma(F16, "sm_90", OnlyDlpack(a), OnlyDlpack(b)), warpmat.mma(F16, "sm_90", a, b))
+    warpmat.testing.assert_bits_equal(warpmat.mma(F16, "sm_90", OnlyDlpack(a), OnlyDlpack(b)), warpmat.mma(F16, "sm_90", a, b))
     with pytest.raises(TypeError, match="device 1 of DLPack's kind 2: bring it to the CPU's memory"):
         warpmat.mma(F16, "sm_90", OnlyDlpack(a, (2, 1)), b)
     with pytest.raises(TypeError, match="NumPy takes no such array by __dlpack__"):
@@ -407,12 +407,11 @@ def test_dlpack_is_enough(rng):
         (lambda a, b: warpmat.mma(SPARSE, "sm_90", a, np.ones((32, 8), np.float16), metadata=np.zeros((16, 8), np.uint8), selector=2), ValueError, "selector is 2"),
         (lambda a, b: warpmat.mma("movmatrix.sync.aligned.m8n8.trans.b16", "sm_90", a, b), ValueError, "multiplies no matrices"),
         (lambda a, b: warpmat.mma(S8, "sm_90", np.full((16, 32), 128), np.ones((32, 8), np.int8)), ValueError, r"a\[0, 0\] is 128; s8 holds -128 to 127"),
-        (lambda a, b: warpmat.matmul(a, a, opcode=F16, target="sm_90", order=[1]), ValueError, "order must hold"),
-        (lambda a, b: warpmat.matmul(a, b[:5], opcode=F16, target="sm_90"), ValueError, "cannot be multiplied"),
-        (lambda a, b: warpmat.matmul(a, b, opcode=S8, target="sm_90", promote_every=1), ValueError, "needs sums of f32"),
-        (lambda a, b: warpmat.matmul(a, b), TypeError, "needs card, or opcode and target"),
-        (lambda a, b: warpmat.matmul(a, b, opcode=F16), TypeError, "needs a target"),
-        (lambda a, b: warpmat.matmul(a, b, card="H100", opcode=F16, target="sm_90"), TypeError, "opcode and target say all"),
+        (lambda a, b: warpmat.matmul(a, a, instruction=F16, card="sm_90", order=[1]), ValueError, "order must hold"),
+        (lambda a, b: warpmat.matmul(a, b[:5], instruction=F16, card="sm_90"), ValueError, "cannot be multiplied"),
+        (lambda a, b: warpmat.matmul(a, b, instruction=S8, card="sm_90", promote_every=1), ValueError, "needs sums of f32"),
+        (lambda a, b: warpmat.matmul(a, b), TypeError, "card"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", instruction=F16, out="f32"), TypeError, "leave `out` out"),
         (lambda a, b: warpmat.matmul(a, b, card="H99"), ValueError, "unknown target 'H99'"),
         (lambda a, b: warpmat.matmul(a, b, card="A100", instruction="wgmma"), ValueError, "sm_80 has no dense wgmma"),
         (lambda a, b: warpmat.matmul(a, b, card="H100", instruction="hmma"), ValueError, "'hmma' in the instruction 'hmma' is no unit"),
@@ -421,10 +420,10 @@ def test_dlpack_is_enough(rng):
         (lambda a, b: warpmat.matmul(a.astype(np.float32), b, card="H100"), TypeError, 'instruction="tf32"'),
         (lambda a, b: warpmat.matmul(a.astype(np.int64), b, card="H100"), TypeError, "a is int64, which is no format"),
         (lambda a, b: warpmat.mma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "h100", a, b), ValueError, r"it must end with \(64, 16\)"),
-        (lambda a, b: warpmat.matmul(a, b, opcode="tcgen05.mma.cta_group::1.kind::f16", target="b200"), ValueError, 'instruction="tcgen05"'),
-        (lambda a, b: warpmat.execute(F16, "sm_90", {"a": 0, "b": 0}), ValueError, r"needs c: uint32, \(cases, 4, 32\)"),
-        (lambda a, b: warpmat.execute(F16, "sm_90", {"a": 0, "b": 0, "c": 0, "e": 0}), ValueError, "reads no e; it reads a, b, c"),
-        (lambda a, b: warpmat.scatter(F16, "e", a), ValueError, "has no matrix 'e': there are d, a, b, c"),
+        (lambda a, b: warpmat.matmul(a, b, instruction="tcgen05.mma.cta_group::1.kind::f16", card="b200"), ValueError, 'instruction="tcgen05"'),
+        (lambda a, b: warpmat.registers.execute(F16, "sm_90", {"a": 0, "b": 0}), ValueError, r"needs c: uint32, \(cases, 4, 32\)"),
+        (lambda a, b: warpmat.registers.execute(F16, "sm_90", {"a": 0, "b": 0, "c": 0, "e": 0}), ValueError, "reads no e; it reads a, b, c"),
+        (lambda a, b: warpmat.registers.scatter(F16, "e", a), ValueError, "has no matrix 'e': there are d, a, b, c"),
         (lambda a, b: warpmat.encode(float("nan"), "e2m1"), ValueError, "e2m1 has no NaN"),
         (lambda a, b: warpmat.encode(1, "fp8"), ValueError, "unknown format 'fp8': there are f64"),
     ],
@@ -436,7 +435,7 @@ def test_wrong_arguments_say_what_would_be_right(call, error, text):
 
 def test_registers_may_be_numbers_and_leave_out_cases():
     ones = np.uint32(0x3C003C00)
-    d = warpmat.execute(F16, "sm_90", {"a": int(ones), "b": int(ones), "c": 0})
+    d = warpmat.registers.execute(F16, "sm_90", {"a": int(ones), "b": int(ones), "c": 0})
     assert d.shape == (4, 32) and d.dtype == np.uint32 and np.all(d.view(np.float32) == 16)
 
 
@@ -445,26 +444,26 @@ def test_memory_instructions_read_and_write_rows():
     rows = np.arange(64, dtype=np.uint16).reshape(8, 8)
     addresses = np.zeros((1, 32), np.uint32)
     addresses[0, :8] = 16 * np.arange(8)
-    r = warpmat.execute(load, "sm_90", {"p": addresses}, memory=rows.view(np.uint8).reshape(-1))
-    assert np.array_equal(warpmat.gather(load, "r", r), rows)
-    memory = warpmat.execute(store, "sm_90", {"p": addresses, "r": r}, memory=np.zeros(128, np.uint8))
+    r = warpmat.registers.execute(load, "sm_90", {"p": addresses}, memory=rows.view(np.uint8).reshape(-1))
+    assert np.array_equal(warpmat.registers.gather(load, "r", r), rows)
+    memory = warpmat.registers.execute(store, "sm_90", {"p": addresses, "r": r}, memory=np.zeros(128, np.uint8))
     assert np.array_equal(memory.view(np.uint16).reshape(8, 8), rows)
     # One memory of many cases, with one dimension and with two.
     of_cases = np.arange(3 * 32, dtype=np.uint32).reshape(3, 1, 32)
     for ones in (np.ones(256, np.uint8), np.ones((1, 256), np.uint8)):
-        memory = warpmat.execute(store, "sm_90", {"p": addresses, "r": of_cases}, memory=ones)
+        memory = warpmat.registers.execute(store, "sm_90", {"p": addresses, "r": of_cases}, memory=ones)
         assert np.array_equal(memory[:, :128].copy().view(np.uint32).reshape(3, 1, 32), of_cases)
         assert np.all(memory[:, 128:] == 1)
-    with pytest.raises(warpmat.Trap) as trap:
-        warpmat.execute(load, "sm_90", {"p": np.broadcast_to(addresses + 8, (3, 1, 32))}, memory=np.zeros((3, 256), np.uint8))
+    with pytest.raises(warpmat.errors.Trap) as trap:
+        warpmat.registers.execute(load, "sm_90", {"p": np.broadcast_to(addresses + 8, (3, 1, 32))}, memory=np.zeros((3, 256), np.uint8))
     assert (trap.value.lane, trap.value.address, trap.value.case, trap.value.operand) == (0, 8, 0, "p")
 
 
 def test_packed_rows_are_what_ldmatrix_reads(rng):
     matrix = warpmat.Bits(rng.integers(0, 64, (3, 32)), "e3m2")
-    rows = warpmat.pack(matrix, "b6x16_p32", "e3m2")
+    rows = warpmat.storage.pack(matrix, "b6x16_p32", "e3m2")
     assert rows.shape == (3, 32) and not rows.reshape(3, 2, 16)[:, :, 12:].any()
-    warpmat.assert_bits_equal(warpmat.unpack(rows, "b6x16_p32", "e3m2"), matrix)
+    warpmat.testing.assert_bits_equal(warpmat.storage.unpack(rows, "b6x16_p32", "e3m2"), matrix)
 
 
 def test_layouts_are_the_places_that_scatter_uses():
@@ -475,21 +474,25 @@ def test_layouts_are_the_places_that_scatter_uses():
         for matrix, row, column in ((0, 0, 0), (0, lanes.shape[1] - 1, lanes.shape[2] - 1), (len(lanes) - 1, 1, 2)):
             place = registers[matrix, row, column], lanes[matrix, row, column], bits[matrix, row, column] // layout.element_bits
             assert (layout.matrix[place], layout.row[place], layout.column[place]) == (matrix, row, column)
-        assert f"title=\"lane {lanes[0, 0, 0]}, register" in layout._repr_html_()
+        assert f"title=\"lane {lanes[0, 0, 0]}, register" in layout._repr_html_() and ">T0 r0<" in layout._repr_html_()
+        assert str(layout).startswith(f"Operand {operand} of {layout.opcode}: ") and "Lane and register ->" in str(layout) and len(repr(layout)) < 150
+    assert str(warpmat.layout("mma.m16n8k32.e4m3", "a")).startswith("Operand a of mma.sync.aligned.m16n8k32")
+    with pytest.raises(ValueError, match="write more of one"):
+        warpmat.layout("mma.m16n8k32.e4m3", "d")
     layout = warpmat.layout(F16, "a")
-    registers = warpmat.scatter(F16, "a", np.arange(256, dtype=np.uint16).reshape(16, 16))
+    registers = warpmat.registers.scatter(F16, "a", np.arange(256, dtype=np.uint16).reshape(16, 16))
     held = registers[layout.register, layout.lane] >> layout.bit.astype(np.uint32) & 0xFFFF
     assert np.array_equal(held, np.arange(256).reshape(16, 16))
 
 
 def test_swizzles_and_descriptors():
-    assert np.array_equal(warpmat.swizzle([0, 128, 144, 1024]), [0, 144, 128, 1024])
-    rows = warpmat.memory_layout("swizzle<3,4,3>", 8, 64, 16)
-    assert np.array_equal(rows, 8 * warpmat.swizzle(warpmat.memory_layout("rows", 8, 64, 16) // 8))
-    descriptor = warpmat.MatrixDescriptor(start=1024, leading=16, stride=1024, swizzle=128)
-    assert warpmat.MatrixDescriptor.decode(descriptor.encode()) == descriptor
+    assert np.array_equal(warpmat.layouts.swizzle([0, 128, 144, 1024]), [0, 144, 128, 1024])
+    rows = warpmat.layouts.memory_layout("swizzle<3,4,3>", 8, 64, 16)
+    assert np.array_equal(rows, 8 * warpmat.layouts.swizzle(warpmat.layouts.memory_layout("rows", 8, 64, 16) // 8))
+    descriptor = warpmat.layouts.MatrixDescriptor(start=1024, leading=16, stride=1024, swizzle=128)
+    assert warpmat.layouts.MatrixDescriptor.decode(descriptor.encode()) == descriptor
     assert np.array_equal(descriptor.address(np.arange(16)[:, None], np.arange(0, 128, 16)),
-                          1024 + warpmat.swizzle(128 * np.arange(16)[:, None] + np.arange(0, 128, 16)))
+                          1024 + warpmat.layouts.swizzle(128 * np.arange(16)[:, None] + np.arange(0, 128, 16)))
 
 
 @pytest.mark.parametrize("fields, message", [
@@ -501,16 +504,44 @@ def test_swizzles_and_descriptors():
 ])
 def test_a_descriptor_refuses_what_its_64_bits_cannot_hold(fields, message):
     with pytest.raises(ValueError, match=message):
-        warpmat.MatrixDescriptor(**fields)
+        warpmat.layouts.MatrixDescriptor(**fields)
+
+
+def test_words_are_enumerations_too():
+    a, b = np.ones((16, 16), np.float16), np.ones((16, 8), np.float16)
+    for path in ("reference", options.Path.REFERENCE, options.Path("reference")):
+        assert warpmat.mma(F16, "sm_90", a, b, path=path, undefined=options.Undefined.HARDWARE)[0, 0] == 16
+    assert options.Path.FAST == "fast" and f"{options.Path.FAST}" == "fast"
+    with pytest.raises(ValueError, match="there are 'fast' and 'reference'"):
+        options.Path("quick")
+
+
+@pytest.mark.parametrize("dtype", [">f2", ">f4", ">i4", ">u8", [("value", ">f4")]])
+def test_another_byte_order_is_refused_wherever_an_array_comes_in(dtype):
+    big = np.ones((16, 16), dtype)
+    for call in (
+        lambda: warpmat.mma(F16, "sm_90", big, np.ones((16, 8), np.float16)),
+        lambda: warpmat.matmul(big, np.ones((16, 8), np.float16), card="H100"),
+        lambda: warpmat.identify(big, big, big),
+        lambda: warpmat.registers.execute(F16, "sm_90", {"a": big, "b": big, "c": big}),
+        lambda: warpmat.registers.scatter(F16, "a", big),
+        lambda: warpmat.registers.gather(F16, "a", big),
+        lambda: warpmat.find("add.u32", "sm_90").execute({"a": big, "b": big}),
+        lambda: warpmat.find("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90").execute({"p": 0}, memory=big),
+        lambda: warpmat.run("mov.b32 %r0, %r1;", "sm_90", {"%r1": big[0]}),
+        lambda: warpmat.testing.assert_bits_equal(big, big),
+    ):
+        with pytest.raises((ValueError, TypeError), match="big-endian|given|is no format"):
+            call()
 
 
 def test_evidence_says_how_bits_are_known():
-    found = warpmat.evidence(F16, "sm_90a")
+    found = warpmat.evidence.of(F16, "sm_90a")
     assert (found.label, found.hardware, found.machine) == ("measured", "sm_90", "HMMA.16816")
-    assert found.at_least("replayed") and not warpmat.evidence(F16, "sm_121").at_least("replayed")
+    assert found.at_least("replayed") and not warpmat.evidence.of(F16, "sm_121").at_least("replayed")
     assert "HMMA.16816" in found._repr_html_() and str(found) == found.line
-    assert warpmat.labels == ["assumed", "published", "replayed", "specified", "measured"]
-    assert set(warpmat.opcodes("sm_75")) < set(warpmat.opcodes()) and "sm_90a" in warpmat.targets()
+    assert list(warpmat.evidence.Label) == _core.labels()
+    assert set(warpmat.instructions.opcodes("sm_75")) < set(warpmat.instructions.opcodes()) and "sm_90a" in warpmat.instructions.targets()
 
 
 @pytest.mark.parametrize("opcode, stride", [
@@ -520,37 +551,37 @@ def test_evidence_says_how_bits_are_known():
 def test_accesses_are_the_bytes_that_a_load_reads(rng, opcode, stride):
     p = 16 * rng.permutation(128)[:32].astype(np.uint32) if opcode.startswith("ldmatrix") else np.full(32, 64, np.uint32)
     operands = {"p": p[None, None]} if stride is None else {"p": p[None, None], "stride": stride}
-    found = warpmat.accesses(opcode, "sm_90", p, stride=stride)
+    found = warpmat.registers.accesses(opcode, "sm_90", p, stride=stride)
     assert len(found) > 0 and not found["write"].any()
     listed = np.zeros(4096, bool)
     for access in found:
         listed[access["address"] : access["address"] + access["bytes"]] = True
     memory = rng.integers(0, 256, 4096).astype(np.uint8)
-    plain = warpmat.execute(opcode, "sm_90", operands, memory=memory)
-    assert (warpmat.execute(opcode, "sm_90", operands, memory=np.where(listed, memory, ~memory)) == plain).all()
+    plain = warpmat.registers.execute(opcode, "sm_90", operands, memory=memory)
+    assert (warpmat.registers.execute(opcode, "sm_90", operands, memory=np.where(listed, memory, ~memory)) == plain).all()
     for byte in np.flatnonzero(listed):
         changed = memory.copy()
         changed[byte] ^= 0xFF
-        assert (warpmat.execute(opcode, "sm_90", operands, memory=changed) != plain).any()
+        assert (warpmat.registers.execute(opcode, "sm_90", operands, memory=changed) != plain).any()
 
 
 def test_accesses_of_stores_other_instructions_and_wrong_addresses():
     store = "wmma.store.d.sync.aligned.row.m16n16k16.global.f32"
     base = np.uint64(0x7F00_0000_0000)
-    found = warpmat.accesses(store, "sm_90", base, stride=16)
+    found = warpmat.registers.accesses(store, "sm_90", base, stride=16)
     assert found["write"].all() and found["bytes"].sum() == 1024 and found["address"].min() == base
     assert ((found["address"] - base) // 64 == found["row"]).all() and found["address"].max() < base + np.uint64(1024)
-    assert len(warpmat.accesses(F16, "sm_90", 0)) == 0
-    with pytest.raises(warpmat.Trap, match="16-byte aligned"):
-        warpmat.accesses("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90", np.full(32, 8))
+    assert len(warpmat.registers.accesses(F16, "sm_90", 0)) == 0
+    with pytest.raises(warpmat.errors.Trap, match="16-byte aligned"):
+        warpmat.registers.accesses("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90", np.full(32, 8))
     with pytest.raises(ValueError, match="it must be whole numbers"):
-        warpmat.accesses(store, "sm_90", np.zeros(16, np.uint32))
+        warpmat.registers.accesses(store, "sm_90", np.zeros(16, np.uint32))
     with pytest.raises(ValueError, match="it must be whole numbers"):
-        warpmat.accesses(store, "sm_90", 0.5)
+        warpmat.registers.accesses(store, "sm_90", 0.5)
 
 
 def test_opcodes_are_found_by_their_parts_and_by_names_of_sass():
-    find = warpmat.find_opcode
+    find = warpmat.instructions.find_opcode
     assert find("sm_90a", mnemonic="mma", shape="m16n8k16", d="f32", a="f16") == F16
     assert find("sm_75", mnemonic="ldmatrix", type="b16", shape="m8n8", number=4, trans=True, space="shared") == (
         "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
@@ -574,12 +605,12 @@ def test_opcodes_are_found_by_their_parts_and_by_names_of_sass():
         find("sm_90", mnemonic="wgmma.mma_async", shape="m64n96k16", a="bf16")
     with pytest.raises(ValueError, match="unknown target"):
         find("sm_1", mnemonic="mma")
-    assert warpmat.find_sass("HMMA.16816.F32", "sm_90a") == F16
-    assert warpmat.find_sass("HGMMA.64x96x16.F32.BF16", "sm_90a") == "wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16"
+    assert warpmat.instructions.find_sass("HMMA.16816.F32", "sm_90a") == F16
+    assert warpmat.instructions.find_sass("HGMMA.64x96x16.F32.BF16", "sm_90a") == "wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16"
     with pytest.raises(ValueError, match="needs sm_90a; the target is sm_80"):
-        warpmat.find_sass("HGMMA.64x96x16.F32.BF16", "sm_80")
+        warpmat.instructions.find_sass("HGMMA.64x96x16.F32.BF16", "sm_80")
     with pytest.raises(ValueError, match="no form is the one machine instruction"):
-        warpmat.find_sass("HMMA.16816.F33", "sm_80")
+        warpmat.instructions.find_sass("HMMA.16816.F33", "sm_80")
 
 
 def test_wmma_has_voltas_layout_on_sm_70_and_registers_move_by_it(rng):
@@ -591,10 +622,47 @@ def test_wmma_has_voltas_layout_on_sm_70_and_registers_move_by_it(rng):
     assert volta.copies == 2 and not np.array_equal(volta.lane, later.lane)
     assert np.array_equal(later.lane, warpmat.layout(load, "r", "sm_90").lane)
     a = rng.standard_normal((16, 16)).astype(np.float16)
-    registers = warpmat.scatter(load, "r", a, target="sm_70")
-    warpmat.assert_bits_equal(warpmat.gather(load, "r", registers, target="sm_70"), a)
+    registers = warpmat.registers.scatter(load, "r", a, target="sm_70")
+    warpmat.testing.assert_bits_equal(warpmat.registers.gather(load, "r", registers, target="sm_70"), a)
     assert registers[0, 17] == a.view(np.uint16)[5, 0] | np.uint32(a.view(np.uint16)[5, 1]) << 16
-    known = warpmat.evidence(load, "sm_70")
+    known = warpmat.evidence.of(load, "sm_70")
     assert (known.layout_label, known.layout_source) == ("published", "GPGPU-Sim, arXiv 1811.08309; wmma_extension")
     with pytest.raises(ValueError, match="needs sm_72"):
         warpmat.layout("wmma.load.a.sync.aligned.row.m16n16k16.s8", "r", "sm_70")
+
+
+@pytest.mark.parametrize("card, format, step", [("A100", "f16", 32), ("A100", "bf16", 32), ("H100", "e4m3", 64), ("RTX 5090", "s8", 64), ("A100", "tf32", 16)])
+def test_a_sparse_product_of_any_size_is_a_chain_of_mma_sp(card, format, step):
+    rng = np.random.default_rng(7)
+    m, n, k = 19, 13, 3 * step - 8
+    group, kept = (2, 1) if format == "tf32" else (4, 2)
+    keep = np.argsort(rng.random((m, k // group, group)), 2) < kept
+    numbers = rng.integers(-8, 8, (m, k)) * keep.reshape(m, k)
+    dtype = np.int8 if format == "s8" else np.float32 if format == "tf32" else np.float16 if format == "f16" else None
+    coded = lambda x: x.astype(dtype) if dtype else warpmat.encode(x, format)
+    b = rng.integers(-8, 8, (k, n))
+    words = "mma.sp.tf32" if format == "tf32" else "mma.sp"
+    found = warpmat.matmul(coded(numbers), coded(b), card=card, instruction=words)
+    assert found.shape == (m, n) and np.array_equal(found, numbers @ b)
+    if format in ("f16", "e4m3"):  # with rounding: each step as one instruction gives it
+        small = rng.standard_normal((m, k)) * keep.reshape(m, k)
+        x, y = (coded(small), coded(rng.standard_normal((k, n))))
+        tile = next(each for each in warpmat.instructions.opcodes(card) if each.startswith("mma.sp::ordered") and f"k{step}.row.col.f32.{format}.{format}" in each)
+        pad = lambda s, rows, columns: warpmat.Bits(np.pad(s, ((0, rows - s.shape[0]), (0, columns - s.shape[1]))), format)
+        codes = [each.codes if isinstance(each, warpmat.Bits) else each.view(np.uint16) for each in (x, y)]
+        sums = None
+        for first in range(0, k, step):
+            part = [pad(codes[0][:16, first : first + step], 16, step), pad(codes[1][first : first + step, :8], step, 8)]
+            sums = warpmat.mma(tile, card, *part, sums)
+        warpmat.testing.assert_bits_equal(warpmat.matmul(x, y, card=card, instruction="mma.sp")[:16, :8], sums)
+
+
+def test_a_sparse_product_refuses_what_is_not_sparse():
+    a, b = np.ones((16, 32), np.float16), np.ones((32, 8), np.float16)
+    with pytest.raises(ValueError, match="row 0"):
+        warpmat.matmul(a, b, card="A100", instruction="mma.sp")
+    a[:, 2::4] = a[:, 3::4] = 0
+    with pytest.raises(ValueError, match="V100 has no mma.sp"):
+        warpmat.matmul(a, b, card="V100", instruction="mma.sp")
+    with pytest.raises(ValueError, match="ascending order"):
+        warpmat.matmul(a, b, card="A100", instruction="mma.sp", split_k=2)

@@ -19,11 +19,11 @@ def message(call, *arguments, **options):
 
 def test_equal_bits_pass_and_others_are_named():
     x = np.zeros((16, 8), np.float32)
-    warpmat.assert_bits_equal(x, x.copy())
+    warpmat.testing.assert_bits_equal(x, x.copy())
     y = x.copy()
     y[3, 5] = 1
     y[0, 0] = -0.0
-    text = message(warpmat.assert_bits_equal, y, x, opcode=F16)
+    text = message(warpmat.testing.assert_bits_equal, y, x, opcode=F16)
     assert "2 of 128 elements differ" in text
     assert "[0, 0] is -0 (0x80000000), expected 0 (0x00000000), 0 ulp away; lane 0, register 0, bit 0" in text
     assert "[3, 5] is 1 (0x3f800000), expected 0 (0x00000000), 1065353216 ulp away; lane 14, register 1, bit 0" in text
@@ -31,15 +31,15 @@ def test_equal_bits_pass_and_others_are_named():
 
 def test_nans_are_compared_with_their_payload():
     x = np.array([0x7FC00000], np.uint32).view(np.float32)
-    warpmat.assert_bits_equal(x, x.copy())
-    assert "nan (0x7fffffff)" in message(warpmat.assert_bits_equal, np.array([0x7FFFFFFF], np.uint32).view(np.float32), x)
+    warpmat.testing.assert_bits_equal(x, x.copy())
+    assert "nan (0x7fffffff)" in message(warpmat.testing.assert_bits_equal, np.array([0x7FFFFFFF], np.uint32).view(np.float32), x)
 
 
 def test_shapes_and_dtypes_must_be_equal_too():
-    assert "dtypes differ" in message(warpmat.assert_bits_equal, np.zeros(2, np.float32), np.zeros(2))
-    assert "shapes differ" in message(warpmat.assert_bits_equal, np.zeros(2), np.zeros((2, 1)))
+    assert "dtypes differ" in message(warpmat.testing.assert_bits_equal, np.zeros(2, np.float32), np.zeros(2))
+    assert "shapes differ" in message(warpmat.testing.assert_bits_equal, np.zeros(2), np.zeros((2, 1)))
     x = warpmat.encode([1, 2], "bf16")
-    assert "[1] is 2 (0x4000), expected 3 (0x4040), 64 ulp away" in message(warpmat.assert_bits_equal, x, warpmat.encode([1, 3], "bf16"))
+    assert "[1] is 2 (0x4000), expected 3 (0x4040), 64 ulp away" in message(warpmat.testing.assert_bits_equal, x, warpmat.encode([1, 3], "bf16"))
 
 
 def test_distances_count_the_numbers_between():
@@ -58,8 +58,8 @@ def test_a_wrong_result_is_explained_by_whose_bits_it_has():
     a, b = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
     hopper, ampere = (warpmat.mma(F16, target, a, b) for target in ("sm_90", "sm_80"))
     assert not np.array_equal(hopper, ampere)
-    warpmat.assert_matches(hopper, opcode=F16, target="sm_90", a=a, b=b, require="measured")
-    text = message(warpmat.assert_matches, ampere, opcode=F16, target="sm_90", a=a, b=b)
+    warpmat.testing.assert_matches(hopper, opcode=F16, target="sm_90", a=a, b=b, require="measured")
+    text = message(warpmat.testing.assert_matches, ampere, opcode=F16, target="sm_90", a=a, b=b)
     assert "elements differ" in text and "these are the bits of" in text and "sm_80" in text and "sm_90 (H100): " in text and ": measured (" in text
     other = next(line for line in text.splitlines() if line.startswith("these are")).split()[5].rstrip(",")
     row, column = np.argwhere(hopper != ampere)[0]
@@ -67,17 +67,17 @@ def test_a_wrong_result_is_explained_by_whose_bits_it_has():
     many = np.stack([a, a])
     batch = warpmat.mma(F16, "sm_90", many, b)
     batch[1] = ampere
-    text = message(warpmat.assert_matches, batch, opcode=F16, target="sm_90", a=many, b=b)
+    text = message(warpmat.testing.assert_matches, batch, opcode=F16, target="sm_90", a=many, b=b)
     assert "these are the bits of" not in text and "part after" not in text  # not sm_80's as a whole, and no loop's
     loop = hopper.copy()
     row, column = next((i, j) for i in range(16) for j in range(8) if in_f32(a, b, i, j).value != hopper[i, j])
     loop[row, column] = in_f32(a, b, row, column).value
-    text = message(warpmat.assert_matches, loop, opcode=F16, target="sm_90", a=a, b=b)
+    text = message(warpmat.testing.assert_matches, loop, opcode=F16, target="sm_90", a=a, b=b)
     assert f"[{row}, {column}]: sm_90 and f32 on a CPU part after step" in text
     c = np.ones((16, 8), np.float32)
-    text = message(warpmat.assert_matches, hopper, opcode=F16, target="sm_90", a=a, b=b, c=c)
+    text = message(warpmat.testing.assert_matches, hopper, opcode=F16, target="sm_90", a=a, b=b, c=c)
     assert "these are the bits without C" in text
-    assert "not measured" in message(warpmat.assert_matches, ampere, opcode=F16, target="sm_80", a=a, b=b, require="measured")
+    assert "not measured" in message(warpmat.testing.assert_matches, ampere, opcode=F16, target="sm_80", a=a, b=b, require="measured")
 
 
 PLUGIN_TEST = """
@@ -121,7 +121,7 @@ def test_the_marker_chooses_target_and_label(pytester, monkeypatch):
 
 
 def no_gpu():
-    raise warpmat.NoGpu("no GPU: none here")
+    raise warpmat.errors.NoGpu("no GPU: none here")
 
 
 @pytest.mark.parametrize("fault", [0.0, 1.0])
@@ -136,7 +136,7 @@ def test_a_gpu_of_the_targets_hardware_is_compared(pytester, monkeypatch, fault)
 
     monkeypatch.setattr(_pytest_launches, "reasons", {})
     monkeypatch.setattr(_pytest_launches._core, "gpu_hardware", lambda: "sm_90")
-    monkeypatch.setattr(warpmat.Kernel, "launch_on_gpu", launch_on_gpu)
+    monkeypatch.setattr(warpmat.kernels.Kernel, "launch_on_gpu", launch_on_gpu)
     plugin_file(pytester)
     result = run_plugin(pytester)
     assert "ran on the CPU alone" not in result.stdout.str()

@@ -1,6 +1,7 @@
 """Types: mypy --strict on the package, its stub and the examples; the stub against the module."""
 
 import ast
+import importlib
 import os
 import shutil
 import subprocess
@@ -36,13 +37,23 @@ def test_the_stub_names_what_the_module_has():
 
 
 def test_everything_public_has_a_docstring():
-    for name in warpmat.__all__:
-        thing = getattr(warpmat, name)
-        if not isinstance(thing, (str, list, dict)):
-            assert thing.__doc__ and len(thing.__doc__) > 20, name
-            for member, value in vars(thing).items() if isinstance(thing, type) else ():
-                if callable(value) and not member.startswith("_"):
-                    assert value.__doc__, (name, member)
+    for path in sorted((ROOT / "python/warpmat").glob("[a-z]*.py")):
+        module = importlib.import_module(f"warpmat.{path.stem}")
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if getattr(thing, "__module__", "").startswith("warpmat."):
+                assert thing.__doc__ and len(thing.__doc__) > 20, name
+                for member, value in vars(thing).items() if isinstance(thing, type) else ():
+                    if callable(value) and not member.startswith("_"):
+                        assert value.__doc__, (name, member)
+
+
+def test_the_package_itself_has_few_names_and_its_modules_the_rest():
+    script = "import warpmat; warpmat.cuda.matmul, warpmat.testing.assert_bits_equal, warpmat.triton.use; print(len(warpmat.__all__))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.returncode == 0 and int(run.stdout) <= 20, run.stderr
+    with pytest.raises(AttributeError, match="no attribute 'scatter'"):
+        warpmat.scatter
 
 
 def test_the_sources_are_python_3_9():

@@ -1,9 +1,11 @@
-"""NVIDIA's warp matrix instructions and PTX kernels on a CPU, bit for bit as a named GPU executes them.
+"""CUDA's matrix instructions and PTX kernels on a CPU, bit for bit as the GPU that you name executes them.
 
 >>> import numpy as np, warpmat
 >>> a, b = np.eye(16, dtype=np.float16), np.ones((16, 8), np.float16)
->>> warpmat.mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90", a, b)[0]
+>>> warpmat.matmul(a, b, card="H100")[0]
 array([1., 1., 1., 1., 1., 1., 1., 1.], dtype=float32)
+
+The package itself has what most scripts need. Its modules have the rest, and need no import of their own: warpmat.formats, warpmat.testing.
 """
 
 import importlib
@@ -11,106 +13,58 @@ import importlib.util
 from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
+    from . import errors as errors, evidence as evidence, formats as formats, instructions as instructions, kernels as kernels
+    from . import options as options, registers as registers, storage as storage, summation as summation, testing as testing
     from ._core import version as __version__
-    from .bank_conflicts import BankAccess, BankLine, BankPhase, BankReport, BankWord, GlobalLine, banks
-    from .decoding import find_opcode, find_sass
-    from .errors import Diagnostic, KernelTrap, NoGpu, PtxError, Trap
-    from .known_bits import Evidence, evidence, labels, opcodes, targets, wgmma_opcodes
-    from .explanations import Explanation, explain
-    from .number_formats import Bits, Format, decode, encode, formats
-    from .identification import Candidate, Identification, Owner, Refutation, identify
-    from .instructions import Instruction, InstructionOperand, find
-    from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel
-    from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle
-    from .matrices import Product, accesses, compress, execute, expand, gather, matmul, mma, pack, product, scales, scatter, unpack
-    from .measured_libraries import Library, Measured, Operation, libraries, library
-    from .programs import ProgramResult, run
-    from .summation import Summation
-    from .testing import assert_bits_equal, assert_matches
+    from .bank_conflicts import banks as banks
+    from .explanations import explain as explain
+    from .formats import Bits as Bits, decode as decode, encode as encode
+    from .identification import identify as identify
+    from .instructions import find as find
+    from .kernels import Module as Module
+    from .layouts import layout as layout
+    from .libraries import library as library
+    from .options import Checks as Checks, Gemm as Gemm, Limits as Limits
+    from .products import matmul as matmul, mma as mma, product as product
+    from .programs import run as run
 
-__all__ = [
-    "BankAccess",
-    "BankLine",
-    "BankPhase",
-    "BankReport",
-    "BankWord",
-    "Bits",
-    "Candidate",
-    "Diagnostic",
-    "Evidence",
-    "Explanation",
-    "Format",
-    "GlobalLine",
-    "Identification",
-    "Instruction",
-    "InstructionOperand",
-    "Kernel",
-    "KernelTrap",
-    "LaunchResult",
-    "Layout",
-    "Library",
-    "MatrixDescriptor",
-    "Measured",
-    "Module",
-    "NoGpu",
-    "Operation",
-    "Owner",
-    "Parameter",
-    "Product",
-    "ProgramResult",
-    "PtxError",
-    "Refutation",
-    "Summation",
-    "TensorMap",
-    "Trap",
-    "TritonKernel",
-    "__version__",
-    "accesses",
-    "assert_bits_equal",
-    "assert_matches",
-    "banks",
-    "compress",
-    "decode",
-    "encode",
-    "evidence",
-    "execute",
-    "expand",
-    "explain",
-    "find",
-    "find_opcode",
-    "find_sass",
-    "formats",
-    "gather",
-    "identify",
-    "labels",
-    "layout",
-    "libraries",
-    "library",
-    "matmul",
-    "memory_layout",
-    "mma",
-    "opcodes",
-    "pack",
-    "product",
-    "run",
-    "scales",
-    "scatter",
-    "swizzle",
-    "targets",
-    "unpack",
-    "wgmma_opcodes",
-]
+_HOMES = {
+    "Bits": "formats",
+    "Checks": "options",
+    "Gemm": "options",
+    "Limits": "options",
+    "Module": "kernels",
+    "banks": "bank_conflicts",
+    "decode": "formats",
+    "encode": "formats",
+    "explain": "explanations",
+    "find": "instructions",
+    "identify": "identification",
+    "layout": "layouts",
+    "library": "libraries",
+    "matmul": "products",
+    "mma": "products",
+    "product": "products",
+    "run": "programs",
+}
+
+__all__ = [*_HOMES, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    """All names with the first of them: warpmat.triton needs neither the compiled module nor NumPy."""
-    if name in __all__:
-        contents = importlib.import_module("._contents", __name__)
-        globals().update({each: getattr(contents, each) for each in __all__})
-        return globals()[name]
+    """Names and modules with their first use: warpmat.triton needs neither the compiled module nor NumPy."""
+    if name == "__version__":
+        return _module("_environment")._core.version
+    if name in _HOMES:
+        globals()[name] = found = getattr(_module(_HOMES[name]), name)
+        return found
     if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
-        return importlib.import_module(f".{name}", __name__)
+        return _module(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f".{name}", __name__)
 
 
 def __dir__() -> List[str]:

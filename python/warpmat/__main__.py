@@ -1,4 +1,4 @@
-"""`python3 -m warpmat identify D.npy A.npy B.npy`: whose bits a result has."""
+"""`warpmat identify D.npy A.npy B.npy`, or `python3 -m warpmat identify`: whose bits a result has."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import List, Optional, Union
 import numpy as np
 
 from . import Bits, identify
-from .number_formats import Array, find_format, numpy_dtype
+from .formats import Array, find_format, numpy_dtype
 
 _EXAMPLES = """examples:
-  python3 -m warpmat identify d.npy a.npy b.npy
-  python3 -m warpmat identify d.npy a.npy b.npy --formats bf16,e4m3,e4m3 --cards H100,B200
+  warpmat identify d.npy a.npy b.npy
+  warpmat identify d.npy a.npy b.npy --formats bf16,e4m3,e4m3 --cards H100,B200
 """
 
 
@@ -28,7 +28,7 @@ def _read(path: str, format: Optional[str]) -> Union[Array, Bits]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python3 -m warpmat", description=__doc__)
+    parser = argparse.ArgumentParser(prog="warpmat", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     text = "which card's arithmetic, instruction and order of K give D = A B exactly"
     command = commands.add_parser("identify", help=text, description=text, epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)

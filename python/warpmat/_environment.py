@@ -1,6 +1,6 @@
-"""Where the package can be used: refusals with a sentence in place of wrong results."""
+"""The compiled module, for the others to import from here: refusals with a sentence in place of wrong results."""
 
-from . import _core
+from . import _core as _core
 
 
 def check() -> None:
@@ -15,3 +15,6 @@ def check() -> None:
             f"NumPy {np.__version__} is installed, and this warpmat was built with a pybind11 before 2.12, for NumPy 1: "
             "install 'numpy<2', or build warpmat with a newer pybind11"
         )
+
+
+check()

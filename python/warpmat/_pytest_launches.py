@@ -7,12 +7,13 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 import pytest
 
-from . import _core
+from ._environment import _core
 from .errors import NoGpu
-from .known_bits import at_least, evidence
-from .number_formats import Bits, to_numpy
-from .kernels import LaunchResult, Module, Size, TensorMap
-from .matrices import mma as _mma
+from .evidence import at_least, of as evidence_of
+from .formats import Bits, to_numpy
+from .kernels import LaunchResult, Module, TensorMap
+from .options import Size
+from .products import mma as _mma
 from .programs import ProgramResult, run as _run
 from .testing import difference
 
@@ -29,14 +30,14 @@ class OnWarpmat:
 
     def mma(self, opcode: str, *matrices: Any, **options: Any) -> Any:
         """warpmat.mma for the target; fails the test where the opcode's label is weaker than required."""
-        self._check(evidence(opcode, self.target).label, opcode)
+        self._check(evidence_of(opcode, self.target).label, opcode)
         return _mma(opcode, self.target, *matrices, **options)
 
     def run(self, ptx: str, inputs: Any = None, **options: Any) -> ProgramResult:
         """warpmat.run for the target."""
         result = _run(ptx, self.target, inputs, **options)
         for _, opcode in result._run.matrix_statements:
-            self._check(evidence(opcode, self.target).label, opcode)
+            self._check(evidence_of(opcode, self.target).label, opcode)
         return result
 
     def launch(self, module: Module, name: Optional[str], grid: Size, block: Size, *args: Any, **options: Any) -> LaunchResult:

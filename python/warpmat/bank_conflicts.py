@@ -9,7 +9,9 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from ._environment import _core
+
+__all__ = ["BankAccess", "BankLine", "BankPhase", "BankReport", "BankWord", "GlobalLine", "banks"]
 
 Lanes = Tuple[int, ...]
 

@@ -16,9 +16,9 @@ import re
 from functools import lru_cache
 from typing import Any, List, Optional, Sequence, Tuple
 
-from . import _core
+from ._environment import _core
 from .errors import NoGpu
-from .matrices import checked_gemm
+from .products import checked_gemm
 
 __all__ = ["matmul"]
 
@@ -44,9 +44,9 @@ _result_dtypes = {"f64": "float64", "f32": "float32", "f16": "float16", "s32": "
 
 
 def matmul(
-    a: Any, b: Any, c: Optional[Any] = None, *, opcode: str, target: str, promote_every: Optional[int] = None, out: Optional[Any] = None
+    a: Any, b: Any, c: Optional[Any] = None, *, instruction: str, card: str, promote_every: Optional[int] = None, out: Optional[Any] = None
 ) -> Any:
-    """A B + C on the GPU that holds the arrays, with the bits of `target`: those of warpmat.matmul with the same arguments.
+    """A B + C on the GPU that holds the arrays, with the bits of `card`, by the opcode `instruction`: those of warpmat.matmul with the same arguments.
 
     a: (..., m, k), b: (..., k, n), c: (..., m, n) or nothing for zeros: CuPy's arrays, torch's tensors or others with __dlpack__, of any strides,
     on one GPU. Leading dimensions are broadcast. Elements have the operand's dtype, or are unsigned integers of its width: bit patterns.
@@ -55,7 +55,7 @@ def matmul(
 
     Raises NoGpu without a driver, NVRTC or a GPU, TypeError for arrays elsewhere or of another dtype, ValueError for shapes and forms.
     """
-    prepared = checked_gemm(opcode, target, promote_every)
+    prepared = checked_gemm(instruction, card, promote_every)
     form, places = prepared.form, prepared.places
     operands = [_Tensor(source, name, places[name].format) for name, source in (("a", a), ("b", b), ("c", c)) if source is not None]
     if any(len(o.shape) < 2 for o in operands[:2]) or operands[0].shape[-1] != operands[1].shape[-2]:
@@ -73,7 +73,7 @@ def matmul(
     if any(o.device != d.device for o in operands):
         raise ValueError(f"the arrays lie on several GPUs: {', '.join(f'{o.name} on {o.device}' for o in operands + [d])}")
     if m * n and all(batch):
-        _launch(form, re.sub(r"[a-z]$", "", target), d, operands, batch, promote_every or 0)
+        _launch(form, re.sub(r"[a-z]$", "", card), d, operands, batch, promote_every or 0)
     return result
 
 

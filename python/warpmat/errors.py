@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
+__all__ = ["Diagnostic", "KernelTrap", "NoGpu", "Note", "PtxError", "Trap"]
+
 
 class Trap(RuntimeError):
     """An instruction found an operand that it traps on; it has changed nothing.

@@ -9,9 +9,13 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
-from .number_formats import Array, ArrayLike, decode
-from .matrices import Ids, _anywhere, _batch, _codes, _operand, _prepared, _Prepared, _product, _product_arrays, _registers, _split
+from ._environment import _core
+from .formats import Array, ArrayLike, decode
+from ._forms import Ids, _anywhere, _batch, _codes, _prepared, _Prepared
+from .products import _product, _product_arrays
+from .registers import _operand, _registers, _split
+
+__all__ = ["Explanation", "explain"]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 
-from .known_bits import targets
-from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
-from .gemm import Made, parts_in, sums_of
-from .matrices import product
+from .formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
+from ._ordered_sums import Made, parts_in, sums_of
+from .instructions import targets
+from .products import product
 from .summation import Summation, is_f32, stored, widened
+
+__all__ = ["Candidate", "Identification", "Owner", "Refutation", "identify"]
 
 
 class Refutation(NamedTuple):

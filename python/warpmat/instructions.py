@@ -7,11 +7,13 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _core
-from .number_formats import Array, ArrayLike, Bits, to_numpy
+from ._environment import _core
+from .formats import Array, ArrayLike, Bits, to_numpy
+
+__all__ = ["Instruction", "Operand", "find", "find_opcode", "find_sass", "opcodes", "targets", "wgmma_opcodes"]
 
 
-class InstructionOperand(NamedTuple):
+class Operand(NamedTuple):
     """An operand of an instruction, in PTX's order; what the text does not write comes last.
 
     kind: "fragment", "address", "selector", "ids", "stride", "value", "predicate", "carry", "number", "descriptor". type: of a value or a
@@ -49,7 +51,7 @@ class Instruction:
 
     def __init__(self, opcode: str, target: str) -> None:
         self._core = _core.Handle(opcode, target)
-        self.operands: List[InstructionOperand] = [InstructionOperand(*fields) for fields in self._core.operands]
+        self.operands: List[Operand] = [Operand(*fields) for fields in self._core.operands]
 
     @property
     def kind(self) -> str:
@@ -144,10 +146,10 @@ class Instruction:
             return results
         return next(iter(results.values()))
 
-    def _inner(self, operand: InstructionOperand) -> Tuple[int, ...]:
+    def _inner(self, operand: Operand) -> Tuple[int, ...]:
         return operand.shape if self.warps == 1 else (self.warps,) + operand.shape
 
-    def _words(self, operand: InstructionOperand, source: Any) -> Array:
+    def _words(self, operand: Operand, source: Any) -> Array:
         """The operand's words, (..., warps, words, 32); the last dimension is 1 where ids are given as two numbers."""
         inner = self._inner(operand)
         if isinstance(source, (int, np.integer)):
@@ -174,7 +176,7 @@ class Instruction:
         out[..., 1::2, :] = patterns >> np.uint64(32)
         return out
 
-    def _values(self, operand: InstructionOperand, words: Array) -> Array:
+    def _values(self, operand: Operand, words: Array) -> Array:
         """A result's words, (..., warps, words, 32), as values of its dtype and shape."""
         values = words
         if operand.register_bits >= 64:
@@ -207,7 +209,7 @@ class Instruction:
         return batch, own
 
 
-def _patterns(operand: InstructionOperand, array: Array) -> Array:
+def _patterns(operand: Operand, array: Array) -> Array:
     """Bit patterns as uint32, or as uint64 for registers of 64 and 128 bits."""
     if operand.register_bits == 1:
         if array.dtype.kind not in "bui":
@@ -231,3 +233,103 @@ def find(opcode: str, target: str) -> Instruction:
     array([ 1.,  4.,  7., 10.], dtype=float32)
     """
     return Instruction(opcode, target)
+
+
+def find_opcode(
+    target: str,
+    *,
+    mnemonic: Optional[str] = None,
+    shape: Optional[str] = None,
+    d: Optional[str] = None,
+    a: Optional[str] = None,
+    b: Optional[str] = None,
+    c: Optional[str] = None,
+    type: Optional[str] = None,
+    layout_a: Optional[str] = None,
+    layout_b: Optional[str] = None,
+    kind: Optional[str] = None,
+    sparsity: Optional[str] = None,
+    scale_vec: Optional[str] = None,
+    scale_type: Optional[str] = None,
+    rounding: Optional[str] = None,
+    space: Optional[str] = None,
+    operation: Optional[str] = None,
+    number: Optional[int] = None,
+    trans: bool = False,
+    satfinite: bool = False,
+    cta_group: Optional[int] = None,
+    multicast: Optional[str] = None,
+    format: Optional[str] = None,
+    pack: bool = False,
+    weights: bool = False,
+    shift_a: bool = False,
+    absolute: bool = False,
+    nan: bool = False,
+) -> str:
+    """The one opcode of `target` with these parts, each as PTX spells it, without the dot. Types, scale_type, shapes, layouts, operation, number,
+    cta_group and multicast may be left out where the others decide, and mnemonic but that of wgmma and tcgen05; other qualifiers that are left out are not
+    there. mnemonic: "mma", "ldmatrix", "wmma.load.a";
+    "wgmma.mma_async"; "tcgen05.mma", "tcgen05.cp", "tcgen05.shift", "tcgen05.ld", "tcgen05.ld.red", "tcgen05.st". ValueError where there is no such
+    opcode, or several: the message says which part would have to be another.
+
+    >>> warpmat.instructions.find_opcode("sm_80", mnemonic="mma", shape="m16n8k16", a="bf16")
+    'mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32'
+    """
+    texts = {
+        "mnemonic": mnemonic,
+        "shape": shape,
+        "d": d,
+        "a": a,
+        "b": b,
+        "c": c,
+        "type": type,
+        "layout_a": layout_a,
+        "layout_b": layout_b,
+        "kind": kind,
+        "sparsity": sparsity,
+        "scale_vec": scale_vec,
+        "scale_type": scale_type,
+        "rounding": rounding,
+        "space": space,
+        "operation": operation,
+        "number": None if number is None else f"x{number}",
+        "cta_group": None if cta_group is None else str(cta_group),
+        "multicast": multicast,
+        "format": format,
+    }
+    flags = {
+        "trans": (trans, "trans"),
+        "satfinite": (satfinite, "satfinite"),
+        "pack": (pack, "16b"),
+        "weights": (weights, "ws"),
+        "shift_a": (shift_a, "ashift"),
+        "absolute": (absolute, "abs"),
+        "nan": (nan, "NaN"),
+    }
+    fields = {name: text for name, text in texts.items() if text is not None}
+    fields.update({name: text for name, (is_set, text) in flags.items() if is_set})
+    return _core.find_opcode(target, fields)
+
+
+def find_sass(name: str, target: str) -> str:
+    """The opcode of the machine instruction that SASS calls `name`; if it stands for several, the first. ValueError where there is none.
+
+    >>> warpmat.instructions.find_sass("HMMA.16816.F32", "sm_80")
+    'mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32'
+    """
+    return _core.find_sass(name, target)
+
+
+def opcodes(target: Optional[str] = None) -> List[str]:
+    """The opcodes of all matrix instructions that one warp executes, or of those that `target` has."""
+    return _core.opcodes(target)
+
+
+def wgmma_opcodes() -> List[str]:
+    """The opcodes of wgmma, which four warps execute and only sm_90a has."""
+    return _core.wgmma_opcodes()
+
+
+def targets() -> List[str]:
+    """The names of all targets, oldest first."""
+    return _core.targets()

@@ -14,12 +14,13 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from ._environment import _core
 from .bank_conflicts import BankReport, report
-from .known_bits import weakest
-from .number_formats import Array, Bits, encode, formats, to_numpy
+from .evidence import weakest
+from .formats import FORMATS, Array, Bits, encode, to_numpy
+from .options import Assembler, Checks, Fill, Gemm, Limits, Size
 
-Size = Union[int, Sequence[int]]
+__all__ = ["Kernel", "LaunchResult", "Module", "Parameter", "TensorMap", "TritonKernel"]
 
 
 class Parameter(NamedTuple):
@@ -52,11 +53,9 @@ class TensorMap:
     def _fields(self) -> _core.MapFields:
         if self.swizzle not in (0, 32, 64, 128):
             raise ValueError(f"a tensor map has no swizzle of {self.swizzle} bytes: 0, 32, 64 and 128")
-        if self.fill not in ("zeros", "nan"):
-            raise ValueError(f"a tensor map's fill is 'zeros' or 'nan', not '{self.fill}'")
         swizzle = (0, 32, 64, 128).index(self.swizzle)
         lists = [list(map(int, numbers)) for numbers in (self.dims, self.strides, self.box, self.element_strides)]
-        return (self.type, lists[0], lists[1], lists[2], lists[3], 0, swizzle, 0, ("zeros", "nan").index(self.fill))
+        return (self.type, lists[0], lists[1], lists[2], lists[3], 0, swizzle, 0, list(Fill).index(Fill(self.fill)))
 
 
 @dataclass(frozen=True)
@@ -113,16 +112,14 @@ class Module:
         """The kernel of that name, in PTX or in C++ ("gemm" of _Z4gemmPf), or the only one, for a target: the GPU whose bits you want ("sm_90a"), default the module's .target. contract: whether
         unrounded mul and add become fma, as ptxas makes them. assembler: "ptxas" has the CUDA Toolkit's ptxas say which do, and which
         results are immediates; "rule" goes by warpmat's rule. A UserWarning says where they differ, and that there is no ptxas."""
-        if assembler not in ("rule", "ptxas"):
-            raise ValueError(f"assembler is {assembler!r}; it may be 'rule' or 'ptxas'")
         if name is None:
             if len(self.entries) != 1:
                 names = ", ".join(map(_core.demangled_name, self.entries))
                 raise ValueError(f"the module has the kernels {names or '(none)'}: name one")
             name = self.entries[0]
-        key = (name, target, contract, assembler)
+        key = (name, target, contract, str(Assembler(assembler)))
         if key not in self._kernels:
-            self._kernels[key] = Kernel(self, name, target, contract, assembler)
+            self._kernels[key] = Kernel(self, *key)
         return self._kernels[key]
 
     def launch(
@@ -172,22 +169,11 @@ class Kernel:
         cluster: Size = 1,
         jobs: int = 0,
         schedule: int = 0,
-        most_operations: int = 0,
-        seconds: float = 0,
-        memory: int = 0,
-        check_uninitialised: bool = True,
-        check_copies: bool = True,
-        check_races: bool = False,
-        check_lanes: bool = False,
-        check_fences: bool = True,
-        check_stores: bool = True,
-        check_global: bool = False,
+        checks: Union[Checks, str] = Checks(),
+        gemm: Union[Gemm, str, None] = None,
+        limits: Limits = Limits(),
         banks: bool = False,
         profile: bool = False,
-        gemm: str = "",
-        why: str = "",
-        gemm_blocks: Sequence[Size] = (),
-        names: Sequence[str] = (),
         undefined: str = "trap",
         path: str = "fast",
     ) -> LaunchResult:
@@ -198,36 +184,30 @@ class Kernel:
         scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous and little-endian; the
         same array twice is one buffer. The kernel must not change one that is read-only, and nobody may resize one meanwhile. shared: bytes
         of dynamic shared memory. jobs: threads, 0 as many as there are cores; the result does not depend on them. schedule: another order
-        of blocks and warps. most_operations: of a block; seconds: of all; memory: bytes of
-        all buffers, and of the blocks that run at once; 0 without a limit. check_...: see docs/use/launch.md. banks: count
-        bank conflicts and sectors, by one thread. profile: measure where the time goes (docs/use/performance.md). gemm: the product that the
-        kernel computes, "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product
-        of a matrix instruction that is not part of it is a KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose
-        way the result tells. gemm_blocks: look at the products of these blocks alone, each a number or up to three.
+        of blocks and warps. checks: what to look for, Checks(races=True) or words such as "all". gemm: the product that the kernel computes,
+        a Gemm or its text: the first product of a matrix instruction that is not part of it is a KernelTrap with the lines of both sides.
+        limits: Limits(seconds=60) ends what does not end by itself. banks: count bank conflicts and sectors, by one thread. profile: measure
+        where the time goes (docs/use/performance.md).
 
-        Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit, MemoryError beyond `memory`. Ctrl-C ends it.
+        Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit, MemoryError beyond limits.memory. Ctrl-C ends it.
         """
-        arguments = _Arguments(self, args, names)
+        told = gemm if isinstance(gemm, Gemm) else Gemm(gemm or "")
+        looked_for = checks if isinstance(checks, Checks) else Checks.of(checks)
+        arguments = _Arguments(self, args, told.names)
         options = dict(
             jobs=jobs,
             schedule=schedule,
-            most_operations=most_operations,
-            seconds=float(seconds),
-            memory=memory,
-            check_uninitialised=check_uninitialised,
-            check_copies=check_copies,
-            check_races=check_races,
-            check_lanes=check_lanes,
-            check_fences=check_fences,
-            check_stores=check_stores,
-            check_global=check_global,
+            operations=limits.operations,
+            seconds=float(limits.seconds),
+            memory=limits.memory,
+            checks=looked_for.by_name(),
             banks=banks,
             profile=profile,
-            gemm=gemm,
-            why=why,
-            gemm_blocks=[_index(block) for block in gemm_blocks],
-            undefined=undefined,
-            path=path,
+            gemm=told.product,
+            why=told.why,
+            blocks=[_index(block) for block in told.blocks],
+            undefined=str(undefined),
+            path=str(path),
         )
         printed, operations, warnings, counted, label, evidence, ways, measured = self._kernel.launch(
             _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters, options
@@ -306,7 +286,7 @@ class _Arguments:
         else:
             if parameter.bytes == 128:
                 raise ValueError(
-                    f"parameter {parameter.name} is a struct of 128 bytes, as CUtensorMap is: pass warpmat.TensorMap(array, type, dims, ...)"
+                    f"parameter {parameter.name} is a struct of 128 bytes, as CUtensorMap is: pass warpmat.kernels.TensorMap(array, type, dims, ...)"
                 )
             if parameter.bytes != 8:
                 raise ValueError(f"parameter {parameter.name} is {parameter.type} of {parameter.bytes} bytes; an array's address has 8")
@@ -321,8 +301,6 @@ class _Arguments:
         array = array.codes if isinstance(array, Bits) else array
         if not array.flags.c_contiguous:
             raise ValueError(f"the array for {parameter.name} is not contiguous: np.ascontiguousarray makes it so")
-        if not array.dtype.isnative:
-            raise ValueError(f"the array for {parameter.name} is big-endian ({array.dtype}): array.astype(array.dtype.newbyteorder('<')) is not")
         raw = array.reshape(-1).view(np.uint8)
         address = int(raw.__array_interface__["data"][0])
         for i, buffer in enumerate(self._buffers):
@@ -379,7 +357,7 @@ def _number(value: Any, parameter: Parameter) -> bytes:
         raise ValueError(f"parameter {parameter.name} is b16, f16 or bf16 for all PTX says: pass np.float16(x) or warpmat.encode's codes")
     code = _codes.get(parameter.type)
     if code is None or struct.calcsize(code) != parameter.bytes:
-        also = " or, where it is a CUtensorMap, a warpmat.TensorMap of an array" if parameter.bytes >= 128 else ""
+        also = " or, where it is a CUtensorMap, a warpmat.kernels.TensorMap of an array" if parameter.bytes >= 128 else ""
         raise ValueError(f"parameter {parameter.name} is a struct of {parameter.bytes} bytes: pass bytes, a NumPy scalar{also}")
     if isinstance(value, float) and not parameter.type.startswith("b"):
         raise ValueError(f"parameter {parameter.name} is {parameter.type}; {value} is no whole number")
@@ -394,7 +372,7 @@ def _number(value: Any, parameter: Parameter) -> bytes:
 def _float_bytes(value: float, parameter: Parameter) -> bytes:
     """Rounded to nearest even, beyond the range to infinity."""
     codes: Array = encode(value, parameter.type).codes
-    return codes.astype(formats[parameter.type].codes).tobytes()
+    return codes.astype(FORMATS[parameter.type].codes).tobytes()
 
 
 class TritonKernel:

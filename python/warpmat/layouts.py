@@ -9,19 +9,22 @@ from typing import List, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from ._environment import _core
+from .options import Major
+
+__all__ = ["Layout", "MatrixDescriptor", "layout", "memory_layout", "swizzle"]
 
 Indices = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Layout:
     """How a matrix lies in the registers of 32 lanes, or of four warps for wgmma.
 
     lane, register, bit: by element, (rows, columns), with (matrices, rows, columns) where the operand has several; `bit` is the lowest of
     the element in its register of register_bits bits. warp: likewise, 0 to 3 of wgmma, else 0. matrix, row, column: the element by place,
     (registers, 32, elements of a register), of wgmma (4, registers, 32, elements of a register). copies: how often each element is there;
-    lane, register and bit are the first copy's.
+    lane, register and bit are the first copy's. str(): the text of `warpmat layout`.
     """
 
     opcode: str
@@ -36,10 +39,17 @@ class Layout:
     element_bits: int
     copies: int
     warp: Indices
+    _text: str
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<Layout of {self.operand} of {self.opcode}: {' x '.join(map(str, self.lane.shape))}>"
 
     def _repr_html_(self) -> str:
         """A table of the matrix: in each cell lane and register, lanes in colours."""
-        title = f"<b>{html.escape(self.operand)}</b> of {html.escape(self.opcode)}: lane.register"
+        title = f"<b>{html.escape(self.operand)}</b> of {html.escape(self.opcode)}: T is the lane (thread), r its register"
         fields = [self.lane, self.register]
         fields += [self.bit] if self.element_bits < self.register_bits else []
         warps = self.warp if self.warp.any() else None
@@ -60,16 +70,17 @@ def _table(fields: List[Indices], warps: Optional[Indices]) -> str:
             colour = f"hsl({lane % 4 * 20 + lane // 4 * 45},60%,80%)"
             title = f"lane {lane}, register {register}" + (f", bit {fields[2][row, column]}" if len(fields) > 2 else "")
             title = title if warps is None else f"warp {warps[row, column]}, {title}"
-            cells.append(f'<td style="background:{colour};color:#000" title="{title}">{lane}.{register}</td>')
+            cells.append(f'<td style="background:{colour};color:#000" title="{title}">T{lane} r{register}</td>')
         rows.append(f"<tr><th>{row}</th>{''.join(cells)}</tr>")
     return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
 
 
 def layout(opcode: str, operand: str, target: Optional[str] = None) -> Layout:
-    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction. wgmma has "d", "a" and "e" in
+    """The layout of operand `operand` ("a", "b", "c", "d", "e", "scale-a", "r") of a matrix instruction. Some of its qualifiers will do if the
+    operand lies alike in all forms that they leave. wgmma has "d", "a" and "e" in
     registers; MatrixDescriptor says where its matrices lie in shared memory. target: of wmma "sm_70" has other layouts than later GPUs,
-    which are the default; evidence() says how those of a GPU are known."""
-    meant = _core.opcode_meant(opcode)
+    which are the default; evidence.of() says how those of a GPU are known."""
+    meant = _core.answering_opcode(opcode, operand)
     if meant.startswith("wgmma"):
         return _wgmma_layout(meant, operand)
     form = _core.find_form(meant, target)
@@ -90,6 +101,7 @@ def layout(opcode: str, operand: str, target: Optional[str] = None) -> Layout:
         found.element_bits,
         found.copies,
         np.zeros_like(lane[first]),
+        _core.layout_text(form, operand),
     )
 
 
@@ -100,8 +112,9 @@ def _wgmma_layout(opcode: str, operand: str) -> Layout:
     if len(lane) == 1:  # a single matrix has no dimension
         warp, lane, register, bit = warp[0], lane[0], register[0], bit[0]
     matrix, row, column = elements
+    text = _core.wgmma_layout_text(opcode, operand)
     return Layout(
-        _core.wgmma_opcode(opcode), operand, lane, register, bit, matrix, row, column, register_bits, element_bits, 1, warp
+        _core.wgmma_opcode(opcode), operand, lane, register, bit, matrix, row, column, register_bits, element_bits, 1, warp, text
     )
 
 
@@ -126,7 +139,7 @@ class MatrixDescriptor:
     bytes. ValueError where a field cannot hold its value.
 
     >>> opcode = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
-    >>> warpmat.MatrixDescriptor.of(opcode, "b", swizzle=128).stride
+    >>> warpmat.layouts.MatrixDescriptor.of(opcode, "b", swizzle=128).stride
     1024
     """
 
@@ -172,6 +185,4 @@ class MatrixDescriptor:
 
 
 def _k_major(major: str) -> bool:
-    if major not in ("k", "mn"):
-        raise ValueError(f"major is '{major}'; there are 'k' and 'mn'")
-    return major == "k"
+    return Major(major) is Major.K

@@ -8,11 +8,13 @@ from typing import Any, List, Mapping, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from ._environment import _core
 from .bank_conflicts import BankReport, report
 from .explanations import Explanation, made
-from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, find_format, to_numpy
-from .matrices import _anywhere
+from .formats import Array, ArrayLike, Bits, array_of, codes_of, find_format, to_numpy
+from ._forms import _anywhere
+
+__all__ = ["ProgramResult", "run"]
 
 
 class ProgramResult:

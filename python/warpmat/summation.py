@@ -7,7 +7,9 @@ from typing import Callable, List, Optional, Tuple, Union
 
 import numpy as np
 
-from .number_formats import Array, ArrayLike, Bits, array_of, encode, find_format, numpy_dtype, to_numpy
+from .formats import Array, ArrayLike, Bits, array_of, encode, find_format, numpy_dtype, to_numpy
+
+__all__ = ["Summation"]
 
 Range = Tuple[int, int]
 #: Multiplies columns of A from `first` to `last` with those rows of B, on top of sums or nothing.

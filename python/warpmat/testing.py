@@ -6,11 +6,14 @@ from typing import Any, Dict, List, Optional
 
 import numpy as np
 
-from .known_bits import evidence, targets
+from .evidence import of as evidence_of
 from .explanations import explain_case
-from .number_formats import Array, ArrayLike, Bits, decode, formats, named_bits, to_numpy
+from .formats import FORMATS, Array, ArrayLike, Bits, decode, named_bits, to_numpy
+from .instructions import targets
 from .layouts import layout
-from .matrices import mma
+from .products import mma
+
+__all__ = ["assert_bits_equal", "assert_matches", "difference", "ulps"]
 
 _named = {"float16": "f16", "float32": "f32", "float64": "f64"}
 
@@ -63,7 +66,7 @@ def _difference(x: Array, y: Array, format: str, opcode: Optional[str], operand:
 def _element_text(at: Any, held: int, expected: int, format: str, size: int) -> str:
     digits = 2 * size
     values = ["", ""]
-    if format in formats:
+    if format in FORMATS:
         values = [f"{float(decode(code, format)):.9g} " for code in (held, expected)]
     text = f"{list(at)} is {values[0]}({held:#0{digits + 2}x}), expected {values[1]}({expected:#0{digits + 2}x})"
     distance = ulps(held, expected, format)
@@ -80,7 +83,7 @@ def _place_text(at: Any, opcode: Optional[str], operand: str) -> str:
 
 def ulps(x: int, y: int, format: str) -> Optional[int]:
     """How many numbers of a floating-point format two bit patterns are apart; None where one is a NaN or the format has no exponent."""
-    f = formats.get(format)
+    f = FORMATS.get(format)
     if f is None or f.integer or bool(np.isnan(decode([x, y], format)).any()):
         return None
     sign = 1 << (f.bits - 1) if f.signed else 0
@@ -110,7 +113,7 @@ def assert_matches(
     bits may have ("measured", "replayed", ...); a weaker label is an AssertionError too.
     """
     __tracebackhide__ = True
-    known = evidence(opcode, target)
+    known = evidence_of(opcode, target)
     if require is not None and not known.at_least(require):
         raise AssertionError(f"the expected bits are not {require}: {known.line}")
     expected = mma(opcode, target, a, b, c, **inputs)
@@ -151,6 +154,3 @@ def _first_step(
     if found.against is None or found.against.result != int(codes[at]):
         return []
     return [f"{list(at)}: {found.difference}"]
-
-
-__all__ = ["assert_bits_equal", "assert_matches", "difference", "ulps"]

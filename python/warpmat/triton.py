@@ -296,16 +296,20 @@ class Array:
         self.device = "cpu"
 
     def data_ptr(self) -> int:
+        """The address of the first element."""
         return int(self.array.__array_interface__["data"][0])
 
     def stride(self, dim: Optional[int] = None) -> Any:
+        """In elements: of one dimension, or of all."""
         strides = tuple(size // self.array.itemsize for size in self.array.strides)
         return strides if dim is None else strides[dim]
 
     def element_size(self) -> int:
+        """In bytes."""
         return int(self.array.itemsize)
 
     def numel(self) -> int:
+        """The number of elements."""
         return int(self.array.size)
 
 

@@ -1,5 +1,5 @@
 // The labels of the lowering table and the data that they rest on belong together: `measured` has recorded answers of the hardware in
-// tests/vectors/sm_XX, `replayed` has published outputs in tests/vectors/published.
+// tests/vectors/sm_XX, `replayed` has published outputs in tests/vectors/published or tests/vectors/printed.
 
 #include <fmt/core.h>
 #include <warpmat/forms.h>
@@ -67,7 +67,7 @@ TEST_CASE("a form is measured on a hardware if, and only if, its recorded answer
 }
 
 TEST_CASE("every directory of answers is one of a hardware", "[gpu][evidence]") {
-  std::set<std::string> known{"published", "cute", "banks", "absent_lanes", "programs", "errors", "textures"};
+  std::set<std::string> known{"published", "printed", "cute", "banks", "absent_lanes", "programs", "errors", "textures"};
   for (const Hardware hardware : all_hardware()) known.insert(std::string(name(hardware)));
   for (const auto& entry : std::filesystem::directory_iterator(vectors))
     if (entry.is_directory()) CHECK((known.contains(entry.path().filename().string()) ? "" : entry.path().string()) == "");
@@ -75,11 +75,12 @@ TEST_CASE("every directory of answers is one of a hardware", "[gpu][evidence]") 
 
 TEST_CASE("a row is replayed on a hardware if, and only if, published outputs of a form that it serves are here", "[gpu][evidence]") {
   std::set<std::pair<const Lowering*, Hardware>> published, labelled;
-  for (const PublishedProducts& products : read_published(vectors / "published")) {
-    const Lowering* lowering = find_lowering(*products.form, products.target->hardware);
-    if (lowering->evidence == Evidence::measured) continue;  // compared by this project too
-    published.emplace(lowering, products.target->hardware);
-  }
+  for (const char* directory : {"published", "printed"})
+    for (const PublishedProducts& products : read_published(vectors / directory)) {
+      const Lowering* lowering = find_lowering(*products.form, products.target->hardware);
+      if (lowering->evidence == Evidence::measured) continue;  // compared by this project too
+      published.emplace(lowering, products.target->hardware);
+    }
   for (const Hardware hardware : all_hardware())
     for (const Form& form : forms())
       if (const Lowering* lowering = find_lowering(form, hardware); lowering != nullptr && lowering->evidence == Evidence::replayed)

@@ -69,4 +69,17 @@ TEST_CASE("mma returns what published outputs of real GPUs say, bit for bit, by 
   CHECK(compared == 2 * kinds * sample_lines);
 }
 
+TEST_CASE("mma returns what others printed of RTX cards, bit for bit, by both paths", "[vectors]") {
+  std::size_t products = 0;
+  for (const PublishedProducts& published : read_published(source_path("tests/vectors/printed"))) {
+    CAPTURE(published.gpu, published.form->opcode);
+    CHECK(find_lowering(*published.form, published.target->hardware)->evidence >= Evidence::replayed);
+    Tally tally;
+    for (const Path path : {Path::fast, Path::reference}) compare(published, path, tally);
+    CHECK(tally.failures() == "");
+    products += published.products.size();
+  }
+  CHECK(products == 93);
+}
+
 }  // namespace warpmat::published_test

@@ -25,6 +25,7 @@
 #include "layout_wgmma.h"
 #include "tools/report/layout_grid.h"
 #include "tools/report/layout_notation.h"
+#include "tools/report/layout_text.h"
 #include "tools/report/meant_forms.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/ptx_file.h"
@@ -137,26 +138,6 @@ int checked(const char* option, int value, int count, const Form& form, const Op
       fmt::format("--{} must be 0 to {} for operand {} of {}; it is {}", option, count - 1, name(operand.name), form.opcode, value));
 }
 
-// ---- Both directions ------------------------------------------------------------------------------------------------------------------
-
-bool fills_register(const Fragment& f) {
-  return f.element_bits() == f.register_bits();
-}
-
-/// The elements in register `reg` of `lane`, from its low bits to its high bits.
-std::vector<Element> held(const Fragment& f, int lane, int reg) {
-  std::vector<Element> elements;
-  for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits()}));
-  return elements;
-}
-
-/// "bytes 4 to 5", or "bits 6 to 11" if an element is not a whole number of bytes.
-std::string bits_of_row(const Form& form, int column) {
-  const int first = form.row_place({0, column, 0}).bit, end = first + form.memory_bits;
-  if (form.memory_bits % 8 != 0) return fmt::format("bits {} to {}", first, end - 1);
-  return form.memory_bits == 8 ? fmt::format("byte {}", first / 8) : fmt::format("bytes {} to {}", first / 8, end / 8 - 1);
-}
-
 // ---- One element ----------------------------------------------------------------------------------------------------------------------
 
 /// "row 1, column 2: lane 5, register 0, bits 16 to 31"
@@ -211,73 +192,6 @@ std::string answer(const Form& form, const Operand& operand, int matrices, const
 
 // ---- A whole fragment ---------------------------------------------------------------------------------------------------------------
 
-/// "5:1.16": lane, register and, if a register holds more than one element, the element's lowest bit.
-std::string place_cell(const Fragment& f, const Element& e) {
-  const Place p = f.place(e);
-  return fills_register(f) ? fmt::format("{}:{}", p.lane, p.reg) : fmt::format("{}:{}.{}", p.lane, p.reg, lowest_bit(f, p));
-}
-
-std::string matrix_table(const Fragment& f, int matrix) {
-  std::vector<std::string> header{""};
-  for (int column = 0; column < f.columns(); ++column) header.push_back(std::to_string(column));
-  Table table(header, Table::Align::right);
-  for (int row = 0; row < f.rows(); ++row) {
-    std::vector<std::string> cells{std::to_string(row)};
-    for (int column = 0; column < f.columns(); ++column) cells.push_back(place_cell(f, {row, column, matrix}));
-    table.add(std::move(cells));
-  }
-  return table.text();
-}
-
-/// "2,8 2,9": row and column of each element, low bits first; "1:2,8" in matrix 1 of several.
-std::string held_cell(const Fragment& f, int lane, int reg) {
-  std::vector<std::string> texts;
-  for (const Element& e : held(f, lane, reg))
-    texts.push_back(f.matrices() > 1 ? fmt::format("{}:{},{}", e.matrix, e.row, e.column) : fmt::format("{},{}", e.row, e.column));
-  return fmt::format("{}", fmt::join(texts, " "));
-}
-
-std::string lane_table(const Fragment& f) {
-  std::vector<std::string> header{"lane"};
-  for (int reg = 0; reg < f.registers(); ++reg) header.push_back(fmt::format("register {}", reg));
-  Table table(header, Table::Align::right);
-  for (int lane = 0; lane < warp_size; ++lane) {
-    std::vector<std::string> cells{std::to_string(lane)};
-    for (int reg = 0; reg < f.registers(); ++reg) cells.push_back(held_cell(f, lane, reg));
-    table.add(std::move(cells));
-  }
-  return table.text();
-}
-
-/// "16 rows and 8 columns of 16-bit elements in 2 32-bit registers"; for several matrices "matrix 0 to 3, each of 8 rows and ...".
-std::string size_text(const Form& form, const Operand& operand) {
-  const Fragment& f = operand.fragment;
-  std::string text;
-  if (f.matrices() > 1) text = fmt::format("{} 0 to {}, each of ", matrix_word(form, operand), f.matrices() - 1);
-  text += fmt::format("{} rows and {} columns of {}-bit elements", f.rows(), f.columns(), f.payload_bits());
-  if (f.payload_bits() != f.element_bits()) text += fmt::format(" (in {} bits each)", f.element_bits());
-  return text + fmt::format(" in {} {}-bit {}", f.registers(), f.register_bits(), f.registers() == 1 ? "register" : "registers");
-}
-
-std::string title(const Form& form, const Operand& operand, const std::string& what) {
-  const std::string_view more = layout_remark(form, operand);
-  return fmt::format("Operand {} of {}: {}\n{}{}Known: {}.\n", name(operand.name), form.opcode, what, more, more.empty() ? "" : "\n",
-                     known_text(form));
-}
-
-std::string fragment_text(const Form& form, const Operand& operand) {
-  const Fragment& f = operand.fragment;
-  std::string out = title(form, operand, size_text(form, operand));
-  const char* const places = fills_register(f) ? "lane:register" : "lane:register.bit, the lowest of the element";
-  for (int matrix = 0; matrix < f.matrices(); ++matrix) {
-    const std::string which = f.matrices() > 1 ? fmt::format(" of {}", matrix_text(form, operand, matrix)) : "";
-    out += fmt::format("\nRow and column{} -> {}\n{}", which, places, matrix_table(f, matrix));
-  }
-  const std::string number = f.matrices() > 1 ? fmt::format("{}:", matrix_word(form, operand)) : "";
-  return out + fmt::format("\nLane and register -> {}row,column{}\n{}", number, fills_register(f) ? "" : " of each element, low bits first",
-                           lane_table(f));
-}
-
 /// Calls `visit` for every element, by matrix and row.
 template <typename Visit>
 void for_each_element(int matrices, int rows, int columns, Visit visit) {
@@ -318,33 +232,6 @@ Json fragment_json(const Form& form, const Operand& operand) {
 }
 
 // ---- Rows in memory -----------------------------------------------------------------------------------------------------------------
-
-/// The elements of the row whose address is in `lane`.
-std::vector<Element> addressed(const Form& form, int lane) {
-  std::vector<Element> elements;
-  for (int column = 0; column < form.shape.n; ++column) elements.push_back({lane % form.shape.m, column, lane / form.shape.m});
-  return elements;
-}
-
-std::string rows_text(const Form& form, const Operand& operand) {
-  Table by_lane({"lane", "matrix", "row"}, Table::Align::right);
-  for (int lane = 0; lane < form.rows_in_memory(); ++lane) {
-    const Element first = addressed(form, lane).front();
-    by_lane.add({std::to_string(lane), std::to_string(first.matrix), std::to_string(first.row)});
-  }
-  Table by_column({"column", "place"});
-  for (int column = 0; column < form.shape.n; ++column) by_column.add({std::to_string(column), bits_of_row(form, column)});
-
-  std::string out =
-      title(form, operand, fmt::format("addresses of {} rows of {} bytes in shared memory", form.rows_in_memory(), Form::row_bytes));
-  out += fmt::format("\nLane -> matrix and row whose address it holds\n{}", by_lane.text());
-  if (form.rows_in_memory() < warp_size)
-    out += fmt::format("Addresses in lanes {} to {} are ignored; up to sm_75 they must be valid.\n", form.rows_in_memory(), warp_size - 1);
-  out += fmt::format("\nColumn -> its bytes or bits of the row, low bits first\n{}", by_column.text());
-  const int used = form.shape.n * form.memory_bits / 8;
-  if (used < Form::row_bytes) out += fmt::format("Bytes {} to {} of a row are padding.\n", used, Form::row_bytes - 1);
-  return out;
-}
 
 Json rows_json(const Form& form, const Operand& operand) {
   Json elements = Json::array(), by_lane = Json::array();
@@ -434,7 +321,7 @@ std::string layout(LayoutOptions options) {
   if (options.formulas || options.cute || options.linear_layout) return notation(form, operand, options);
   if (options.picture()) return grid_text(layout_grid(form, operand), options.format, options.colour);
   if (options.json()) return (is_address(operand) ? rows_json(form, operand) : fragment_json(form, operand)).dump(2) + '\n';
-  return is_address(operand) ? rows_text(form, operand) : fragment_text(form, operand);
+  return layout_text(form, operand);
 }
 
 constexpr const char* layout_footer =

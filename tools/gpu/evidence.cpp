@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "gpu/ask/questions.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 #include "tools/command_line/handed_commands.h"
@@ -21,6 +22,7 @@
 #include "tools/gpu/report/merge_shards.h"
 #include "tools/gpu/report/sweep_file.h"
 #include "tools/gpu/report/upgrade_report.h"
+#include "tools/report/input_file.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -138,7 +140,19 @@ void print_upgrades(const std::vector<std::string>& files) {
   }
 }
 
+/// The text that ask.cu printed, in a file of any name; none of a file that holds none.
+std::optional<std::string> card_answers(const std::string& file) {
+  if (file.ends_with(".gz") || fs::is_directory(file)) return std::nullopt;
+  const std::string text = read_file(file);
+  return ask::holds_answers(text) ? std::optional(text) : std::nullopt;
+}
+
 void print_evidence(const EvidenceOptions& options) {
+  if (options.files.size() == 1)
+    if (const auto text = card_answers(options.files.front())) {
+      fmt::print("{}", ask::decisions(ask::read_answers(*text)));
+      return;
+    }
   const auto recorded = std::ranges::count_if(options.files, holds_recordings);
   if (recorded == 0) return print_page(options.files);
   if (static_cast<std::size_t>(recorded) != options.files.size())
@@ -154,14 +168,16 @@ Of recorded answers it says what they would upgrade: which rows of 'warpmat list
 Examples:
   warpmat evidence sweep.json fuzz.json > evidence.md
   warpmat evidence sweep_*.json > evidence.md
-  warpmat evidence my_card.jsonl.gz)";
+  warpmat evidence my_card.jsonl.gz
+  warpmat evidence issue.txt)";
 
 }  // namespace
 
 void add_evidence(Command app) {
   const auto options = std::make_shared<EvidenceOptions>();
   const Command command = add_handed_subcommand(app, "evidence");
-  command.add_option("FILE", options->files, "What diff --json and fuzz --json wrote, or what record wrote").required();
+  command.add_option("FILE", options->files, "What diff --json and fuzz --json wrote, what record wrote, or a text that ask.cu printed")
+      .required();
   command.footer(evidence_footer);
   command.callback([options] { print_evidence(*options); });
 }

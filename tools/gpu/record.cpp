@@ -14,6 +14,7 @@
 #include <warpmat/version.h>
 
 #include "commands.h"
+#include "gpu/ask/questions.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
 #include "gpu/recordings/limit.h"
@@ -35,6 +36,7 @@ namespace fs = std::filesystem;
 
 struct RecordOptions {
   std::string out, forms, target;
+  std::string ask;  ///< the place of the program for a card elsewhere
   bool all = false;
   bool approximate = false;
   std::uint64_t limit = 0;  ///< bytes of the file; 0: none
@@ -238,6 +240,7 @@ Examples:
   warpmat record --out my_card_wgmma.jsonl.gz --forms 'wgmma.*m64n(8|80|256)k'
   warpmat record --all --shard 2/8
   warpmat record --approximate --out my_card_all_operands
+  warpmat record --program ask.cu
   warpmat record --limit 2MB --out program.launches -- ./program --size 1024)";
 
 }  // namespace
@@ -261,6 +264,11 @@ void add_record(Command app) {
       .range(std::size_t{1}, max_warps);
   command.add_option("--seed", options->seed, "Of the operands (default: 1)").type_name("S");
   command.add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)").type_name("T");
+  command
+      .add_option(
+          "--program", options->ask,
+          "Write a program instead, which nvcc alone compiles, for a card elsewhere: it prints a text that 'warpmat evidence' reads")
+      .type_name("FILE.cu");
   const CommandOption approximate = command.add_flag(
       "--approximate", options->approximate,
       "Instead of the forms the approximate functions of one operand: digests of the answers to all 2^32, for 'warpmat exhaust'");
@@ -269,6 +277,7 @@ void add_record(Command app) {
   command.words_behind_dashes(options->program.words);
   add_recording_flags(command, options->program);
   command.callback([options] {
+    if (!options->ask.empty()) return write_file(options->ask, {ask::ask_program()});
     if (!options->program.words.empty()) return record_launches(*options);
     check(*options);
     if (options->approximate) return record_approximate(options->out, options->forms, options->target);

@@ -12,7 +12,7 @@
 
 namespace warpmat {
 
-/// A member of Checks and its name. The keyword of Python is `check_` and the name.
+/// A member of Checks and its name, which is also that of a field of Python's Checks.
 struct CheckMember {
   const char* name;
   bool Checks::*check;

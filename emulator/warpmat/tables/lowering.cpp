@@ -107,6 +107,7 @@ constexpr Lowering::Exceptions all_addresses{.checks_all_addresses = true};
 constexpr auto isa = "PTX ISA 9.1";
 constexpr auto h200 = "H200";
 constexpr auto mma_sim = "arXiv 2511.10909";
+constexpr auto rtx_5090 = "RTX 5090, tests/vectors/printed";
 
 constexpr auto volta_registers = "GPGPU-Sim, arXiv 1811.08309; wmma_extension";  // of a Titan V; of a V100
 constexpr auto volta_octets = "octets as of m16n16k16 on sm_70";
@@ -143,6 +144,7 @@ constexpr Row rows[] = {
     {mma, halves, plain, any, {sm_90}, {"HMMA.{sp}{mnk}", S::dot, hopper, measured, h200, metadata_known}},
     {mma, halves, plain, dense, {sm_100}, {"HMMA.{mnk}", S::dot, hopper, replayed, "B200, arXiv 2512.07004"}},
     {mma, halves, plain, dense, {sm_103, sm_110}, {"HMMA.{mnk}", S::dot, hopper, assumed, "as sm_100"}},
+    {mma, f16, plain, dense, {sm_120}, {"HMMA.{mnk}", S::dot, hopper, replayed, rtx_5090}},
     {mma, halves, plain, dense, {sm_120}, {"HMMA.{mnk}", S::dot, hopper, published, mma_sim}},
     {mma, halves, plain, dense, {sm_121}, {"HMMA.{mnk}", S::dot, hopper, assumed, "as sm_120"}},
     {mma, halves, plain, sparse, ampere_to_ada, {"HMMA.{sp}{mnk}", S::dot, ampere, assumed, "steps over the stored products, as on sm_90"}},
@@ -178,7 +180,7 @@ constexpr Row rows[] = {
      sparse,
      data_center_blackwell,
      {"2 HMMA.{sp}{mnh} and an addition", S::split_dot, hopper, assumed, "as sm_90", in_pieces}},
-    {mma, fp8, eight_bit, dense, {sm_120}, {"QMMA.{mnk}", S::dot, hopper, published, mma_sim}},
+    {mma, fp8_fp6_fp4, eight_bit, dense, {sm_120}, {"QMMA.{mnk}", S::dot, hopper, replayed, rtx_5090}},
     {mma, fp8_fp6_fp4, eight_bit, any, rtx_blackwell, {"QMMA.{sp}{mnk}", S::dot, hopper, assumed, "as dense fp8 of sm_120"}},
 
     // ---- block scaling

@@ -6,10 +6,22 @@ import html
 from dataclasses import dataclass
 from typing import Iterable, List, Optional
 
-from . import _core
+from ._environment import _core
+from .options import Choice
 
-labels: List[str] = _core.labels()
-"""From weak to strong: "assumed", "published", "replayed", "specified", "measured"."""
+__all__ = ["Evidence", "Label", "at_least", "of", "weakest"]
+
+class Label(Choice):
+    """How well bits are known, from weak to strong."""
+
+    ASSUMED = "assumed"
+    PUBLISHED = "published"
+    REPLAYED = "replayed"
+    SPECIFIED = "specified"
+    MEASURED = "measured"
+
+
+_ORDER: List[str] = [each.value for each in Label]
 
 
 @dataclass(frozen=True)
@@ -45,34 +57,17 @@ class Evidence:
         return f"<table>{cells}</table>"
 
 
-def evidence(opcode: str, target: str) -> Evidence:
+def of(opcode: str, target: str) -> Evidence:
     """The evidence for `opcode`, a matrix instruction or wgmma, on `target`. ValueError where that target has no such form."""
     return Evidence(**_core.evidence(opcode, target))
 
 
 def at_least(label: str, required: str) -> bool:
     """Whether `label` is as strong as `required`. What the ISA fixes completely, "specified", meets every requirement."""
-    if required not in labels:
-        raise ValueError(f"unknown label '{required}': there are {', '.join(labels)}")
-    return label == "specified" or labels.index(label) >= labels.index(required)
+    return Label(label) is Label.SPECIFIED or _ORDER.index(label) >= _ORDER.index(Label(required))
 
 
 def weakest(of: Iterable[str]) -> Optional[str]:
     """The weakest of some labels; None of none."""
     found = set(of)
-    return next((label for label in labels if label in found), None)
-
-
-def opcodes(target: Optional[str] = None) -> List[str]:
-    """The opcodes of all matrix instructions that one warp executes, or of those that `target` has."""
-    return _core.opcodes(target)
-
-
-def wgmma_opcodes() -> List[str]:
-    """The opcodes of wgmma, which four warps execute and only sm_90a has."""
-    return _core.wgmma_opcodes()
-
-
-def targets() -> List[str]:
-    """The names of all targets, oldest first."""
-    return _core.targets()
+    return next((label for label in _ORDER if label in found), None)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 FIRST, SECOND, BIAS = 1, 2, 3  # which operand
+QUERIES_KEYS_VALUES = 4, 5, 6
 
 
 class _Float(NamedTuple):

@@ -9,10 +9,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from .number_formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
-from .gemm import sums_of
-from .measured_operands import BIAS, draw, factors, sample
-from .summation import Summation, is_f32, stored, widened
+from .formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
+from ._attention import flash_attention
+from ._ordered_sums import sums_of
+from ._measured_operands import BIAS, QUERIES_KEYS_VALUES, draw, factors, sample
+from .summation import Summation, is_f32, rounded, stored, widened
+
+__all__ = ["Attention", "Library", "Measured", "Operation", "library", "names"]
 
 Shape = Tuple[int, int, int]
 
@@ -34,6 +37,14 @@ class Operation(NamedTuple):
     layout: str
 
 
+class Attention(NamedTuple):
+    """A call of scaled_dot_product_attention. backend: "flash_attention", "cudnn_attention", ...; format: of all arrays."""
+
+    backend: str
+    format: str
+    causal: bool
+
+
 class Library:
     """A library on a card, as far as it was measured. library() makes one.
 
@@ -43,10 +54,13 @@ class Library:
     def __init__(self, path: Path) -> None:
         head: Dict[str, str] = {}
         self.operations: Dict[Operation, Dict[Shape, Measured]] = {}
+        self.attentions: Dict[Attention, Dict[Shape, Optional[int]]] = {}
         for line in path.read_text().splitlines():
             if line.startswith("#"):
                 word, _, text = line[1:].partition(":")
                 head[word.strip()] = text.strip()
+            elif line.startswith("attention "):
+                self._add_attention(line)
             elif line:
                 self._add(line)
         self.name, self.target, self.versions = head["name"], head["target"], head["versions"]
@@ -58,6 +72,47 @@ class Library:
             size, checksum = shape.split(":")
             m, n, k = (int(number) for number in size.split("x"))
             of_shapes[m, n, k] = Measured(_summation(order.split()), int(checksum, 16))
+
+    def _add_attention(self, line: str) -> None:
+        call, shapes = line.split("|")
+        _, backend, format, mask = call.split()
+        of_shapes = self.attentions.setdefault(Attention(backend, format, mask == "causal"), {})
+        for shape in shapes.split():
+            size, checksum = shape.split(":")
+            heads, length, depth = (int(number) for number in size.split("x"))
+            of_shapes[heads, length, depth] = None if checksum == "unknown" else int(checksum, 16)
+
+    def attention(
+        self, q: ArrayLike, k: ArrayLike, v: ArrayLike, *, causal: bool = False, backend: str = "flash_attention"
+    ) -> Union[Array, Bits]:
+        """What scaled_dot_product_attention gives for q, k and v of (heads, length, depth), bit for bit, for shapes that were measured and are
+        reproduced. Raises LookupError for everything else."""
+        format = format_of(q, "q")
+        call, codes = Attention(backend, format, causal), [codes_of(each, format) for each in (q, k, v)]
+        shapes = [each.shape for each in codes]
+        if len(shapes[0]) != 3 or shapes[1:] != shapes[:2]:
+            raise ValueError(f"q, k and v have the shapes {shapes}; all must be the same (heads, length, depth)")
+        count, length, depth = shapes[0]
+        self._checksum(call, (count, length, depth))
+        heads = [flash_attention(array_of(x, format), array_of(y, format), array_of(z, format), format, causal) for x, y, z in zip(*codes)]
+        return array_of(np.stack([codes_of(each, format) for each in heads]), format)
+
+    def _checksum(self, call: Attention, shape: Shape) -> int:
+        sizes = "x".join(str(size) for size in shape)
+        if shape not in self.attentions.get(call, {}):
+            raise LookupError(f"{self.name} was not measured for {call.backend} of {call.format} and {sizes}: nothing follows from other shapes")
+        checksum = self.attentions[call][shape]
+        if checksum is None:
+            raise LookupError(f"{self.name} has an order of {call.backend} that is not known for {call.format} and {sizes}")
+        return checksum
+
+    def verify_attention(self, call: Attention, shape: Shape) -> bool:
+        """Whether attention() gives the bits that the card gave for drawn operands, in up to 64 rows. Raises LookupError like attention()."""
+        checksum, count = self._checksum(call, shape), int(np.prod(shape))
+        drawn = [array_of(draw(call.format, operand, np.arange(count)).reshape(shape), call.format) for operand in QUERIES_KEYS_VALUES]
+        eighths = [rounded(widened(each) / np.float32(8), call.format) for each in drawn]
+        found = self.attention(*eighths, causal=call.causal, backend=call.backend)
+        return zlib.crc32(np.ascontiguousarray(codes_of(found, call.format)[:, sample(shape[1])]).tobytes()) == checksum
 
     def __repr__(self) -> str:
         return f"<Library {self.name}: {sum(len(shapes) for shapes in self.operations.values())} measured products>"
@@ -136,7 +191,7 @@ def _summation(words: List[str]) -> Optional[Summation]:
 _FOLDER = Path(__file__).parent / "measured"
 
 
-def libraries() -> List[str]:
+def names() -> List[str]:
     """The names that library() knows."""
     return [Library(path).name for path in sorted(_FOLDER.glob("*.txt"))]
 
@@ -148,4 +203,4 @@ def library(name: str) -> Library:
         found = Library(path)
         if found.name == name:
             return found
-    raise LookupError(f"no library '{name}' was measured: there are {', '.join(repr(each) for each in libraries())}")
+    raise LookupError(f"no library '{name}' was measured: there are {', '.join(repr(each) for each in names())}")

@@ -7,8 +7,8 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from .number_formats import Array
-from .matrices import matmul, product
+from .formats import Array
+from .products import matmul, product
 from .summation import Range, Summation, fused_parts, parts_of, sum_parts, tf32_of
 
 #: Sums of parts that were made before of the same factors.
@@ -28,7 +28,7 @@ def sums_of(a: Any, b: Any, summation: Summation, target: str, made: Optional[Ma
             x[:, first:last],
             y[first:last],
             c,
-            target=target,
+            card=target,
             instruction=summation.instruction,
             promote_every=summation.promote_every,
             jobs=1 if made is not None else None,

@@ -15,7 +15,9 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from ._environment import _core
+
+__all__ = ["FORMATS", "Bits", "Format", "decode", "encode", "find_format", "format_of"]
 
 Array = npt.NDArray[Any]
 
@@ -40,7 +42,7 @@ class Format(NamedTuple):
         return np.dtype(np.uint8 if self.bits <= 8 else np.uint16 if self.bits <= 16 else np.uint32 if self.bits <= 32 else np.uint64)
 
 
-formats: Dict[str, Format] = {row[0]: Format(*row) for row in _core.formats()}
+FORMATS: Dict[str, Format] = {row[0]: Format(*row) for row in _core.formats()}
 
 # NumPy's own dtypes whose bytes are the bit patterns.
 _numpy: Dict[str, "np.dtype[Any]"] = {
@@ -117,9 +119,9 @@ ArrayLike = Union[npt.ArrayLike, Bits, Any]
 def find_format(name: str) -> Format:
     """The format of that name; ValueError names those that exist."""
     try:
-        return formats[name]
+        return FORMATS[name]
     except KeyError:
-        raise ValueError(f"unknown format '{name}': there are {', '.join(formats)}") from None
+        raise ValueError(f"unknown format '{name}': there are {', '.join(FORMATS)}") from None
 
 
 def format_of(source: ArrayLike, what: str = "the array") -> str:
@@ -155,7 +157,7 @@ def decode(codes: npt.ArrayLike, format: str) -> npt.NDArray[np.float64]:
 def codes_of(source: ArrayLike, format: str, what: str = "the array") -> Array:
     """The elements of `source` for a place of format `format`: an array whose bytes are their bit patterns, without a copy where
     the dtype allows it. Never rounds: a number that the format does not hold is a ValueError that names it."""
-    f = formats[format]
+    f = FORMATS[format]
     native = _numpy.get(format, _NO_DTYPE)
     if type(source) is np.ndarray and source.dtype == native:
         return source
@@ -212,7 +214,7 @@ def named_bits(array: Union[Array, Bits]) -> Optional[Bits]:
     format = _by_name.get(array.dtype.name)
     if format is None:
         return None
-    f = formats[format]
+    f = FORMATS[format]
     codes = array.view(f.codes)
     return Bits(codes & np.uint8((1 << f.bits) - 1) if f.integer else codes, format)
 
@@ -224,14 +226,22 @@ def numpy_dtype(format: str) -> "np.dtype[Any]":
 
 def to_numpy(source: Any) -> Union[Array, Bits]:
     """An array that shares the memory of `source` where that is on the CPU: NumPy's, torch's tensors, whatever has __dlpack__ or
-    __array__; lists are copied."""
-    if isinstance(source, (np.ndarray, Bits)):
+    __array__; lists are copied. ValueError for another byte order than the machine's."""
+    if isinstance(source, Bits):
         return source
+    if isinstance(source, np.ndarray):
+        return _native(source)
     if type(source).__module__.partition(".")[0] == "torch":
         return _from_torch(source)
     if hasattr(source, "__dlpack__") and not hasattr(source, "__array__"):
         return _from_dlpack(source)
-    return np.asarray(source)
+    return _native(np.asarray(source))
+
+
+def _native(array: Array) -> Array:
+    if not array.dtype.isnative:
+        raise ValueError(f"an array is big-endian ({array.dtype}): array.astype(array.dtype.newbyteorder('=')) is not")
+    return array
 
 
 def _from_dlpack(source: Any) -> Array:
@@ -262,7 +272,7 @@ def _from_torch(tensor: Any) -> Union[Array, Bits]:
     if named is None:
         array: Array = tensor.numpy()
         return array
-    f = formats[named]
+    f = FORMATS[named]
     array = tensor.view(torch.int16 if f.bits == 16 else torch.uint8).numpy().view(f.codes)
     return Bits(array, named)
 
