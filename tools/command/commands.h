@@ -13,6 +13,7 @@ void add_cuda(Command app);
 void add_debug(Command app);
 void add_exec(Command app);
 void add_explain(Command app);
+void add_identify(Command app);
 void add_launch(Command app);
 void add_layout(Command app);
 void add_list(Command app);

@@ -21,10 +21,23 @@ void add_man(warpmat::Command app) {
 }
 
 constexpr warpmat::AddSubcommand commands[] = {
-    warpmat::add_run,   warpmat::add_exec,  warpmat::add_explain, warpmat::add_launch,
-    warpmat::add_debug, warpmat::add_banks, warpmat::add_swizzle, warpmat::add_check,
-    warpmat::add_cuda,  warpmat::add_list,  warpmat::add_layout,  warpmat::add_site,
-    warpmat::add_new,   warpmat::add_nvcc,  add_completion,       add_man,
+    warpmat::add_run,
+    warpmat::add_exec,
+    warpmat::add_explain,
+    warpmat::add_launch,
+    warpmat::add_debug,
+    warpmat::add_banks,
+    warpmat::add_swizzle,
+    warpmat::add_check,
+    warpmat::add_cuda,
+    warpmat::add_list,
+    warpmat::add_layout,
+    warpmat::add_site,
+    warpmat::add_new,
+    warpmat::add_nvcc,
+    warpmat::add_identify,
+    add_completion,
+    add_man,
 };
 
 /// The subcommands of warpmat-gpu as a group of their own in the help.

@@ -63,7 +63,7 @@ ExplanationPair pair_of(const Computer& computer, const Batch& batch, const Elem
   ExplanationPair pair{computer.explain(batch, element, options), std::nullopt, nullptr};
   if (against == "f32") {
     pair.other = explain_as_f32(*computer.form, *computer.target, *computer.lowering, batch, element, options);
-  } else if (against.starts_with("sm_")) {
+  } else if (against.starts_with("sm_") || find_target_or_card(against) != nullptr) {
     const Computer other(Instruction(computer.form->opcode, against));
     if (*other.form != *computer.form)
       throw std::invalid_argument(fmt::format("the registers of {} hold other elements on {} than on {}: explain each by itself",
