@@ -90,8 +90,9 @@ WARPMAT_CUDA_API int warpmat_cuda_register(void* memory, std::size_t bytes, cons
   });
 }
 
-/// Waits for all work. From its first call on, reports of launches are kept, and not printed. Returns those since the last call as JSON, and forgets them and
-/// the fault: {"fault": "cudaErrorIllegalAddress", "reports": [{"level", "kind", "headline", "text", ...}], "profile": [...]}.
+/// Waits for all work. From its first call on, reports of launches are kept, and not printed. Returns those since the last call as JSON,
+/// and forgets them and the fault: {"fault": "cudaErrorIllegalAddress", "reports": [{"level", "kind", "headline", "text", ...}], "profile":
+/// [...]}.
 WARPMAT_CUDA_API const char* warpmat_cuda_take_reports() {
   const std::lock_guard lock(mutex());
   Context& state = context();
