@@ -200,6 +200,35 @@ TEST_CASE("a bulk copy of uninitialised bytes to global memory is a store", "[ch
   CHECK(contains(warned.warnings[0], reason));
 }
 
+TEST_CASE("a box of which uninitialised bytes lie inside of the tensor is such a store", "[checks]") {
+  const auto trap_of = [](int words) {  // of the 12 that the tensor has; the box has 16
+    const Module module(fmt::format(R"(
+.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 map) {{
+  .reg .b64 %l<2>; .reg .b32 %r<4>; .reg .pred %p<2>;
+  .shared .align 128 .b8 tile[64];
+  ld.param.u64 %l0, [map]; mov.u32 %r0, tile; mov.u32 %r1, %tid.x; mad.lo.u32 %r2, %r1, 4, %r0;
+  setp.lt.u32 %p0, %r1, {}; @%p0 st.shared.u32 [%r2], %r1;
+  fence.proxy.async; bar.sync 0;
+  setp.ne.u32 %p1, %r1, 0; @%p1 ret;
+  cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%l0, {{0}}], [%r0];
+  cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+  ret;
+}}
+)",
+                                    words));
+    DeviceMemory memory;
+    const std::uint64_t to = memory.allocate(64, "to");
+    const TensorMap::Encoded map = TensorMap({.type = TensorMap::Type::u32, .rank = 1, .address = to, .dims = {12}, .box = {16}}).encode();
+    const std::uint64_t place = memory.allocate(std::span<const std::uint8_t>(map), "map");
+    return message_of([&] { launch(Kernel(module, "k"), {{1}, {32}}, memory, {place}); });
+  };
+  CHECK(trap_of(12) == "nothing");
+  CHECK(contains(trap_of(11), "the copy reads uninitialised shared memory"));
+}
+
 TEST_CASE("lists of checks say whether such a store ends the launch", "[checks]") {
   CHECK((parse_checks("uninitialised").uninitialised && parse_checks("uninitialised").stores));
   CHECK((parse_checks("uses,copies").uninitialised && !parse_checks("uses,copies").stores));

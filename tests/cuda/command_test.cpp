@@ -347,8 +347,8 @@ TEST_CASE("a program's defects are named, and its right twins are silent", "[cud
                               {"before the beginning", "outside of any buffer", true},
                               {"far away", "outside of any buffer", true},
                               {"misaligned", "not a multiple of 4", true},
-                              {"null pointer", "outside of any buffer", true},
-                              {"pointer of the host", "outside of any buffer", true},
+                              {"null pointer", "a null pointer", true},
+                              {"pointer of the host", "an address of the host", true},
                               {"memory that is freed", "outside of any buffer", true},
                               {"beyond shared memory", "outside of shared memory", true}};
   const Defect unset[] = {{"no barrier", "uninitialised shared memory", true},

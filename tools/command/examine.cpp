@@ -106,7 +106,12 @@ class Examiner {
     for (const Why& why : result.why) print_why(why, "", target, examination_.against);
     if (!examination_.why.empty() && result.why.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
     if (examination_.banks) fmt::print(stderr, "{}:\n{}", place, bank_table(banks.lines()));
-    if (!options.gemm.empty()) fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, options.gemm);
+    if (options.gemm.empty()) return;
+    fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, options.gemm);
+    if (examination_.errs)
+      fmt::print(stderr,
+                 "warpmat: {}: the result is wrong nevertheless: if this is not what the kernel should compute, --gemm says what is\n",
+                 place);
   }
 
   /// "2=FILE" with the name of the buffer to which pointer parameter 2 points.

@@ -13,11 +13,19 @@
 namespace warpmat {
 namespace {
 
+/// The source of which nvcc made the file: "/tmp/tmpxft_00002489_00000000-6_gemm.cudafe1.cpp" is of gemm.cu, and has its lines.
+std::string source_of(const std::string& file) {
+  constexpr std::string_view made = ".cudafe1.cpp";
+  const std::size_t name = file.find("/tmpxft_"), number = file.find('-', name), stem = file.find('_', number);
+  if (name == std::string::npos || stem == std::string::npos || !file.ends_with(made)) return file;
+  return file.substr(stem + 1, file.size() - made.size() - stem - 1) + ".cu";
+}
+
 /// "main", and "gemm.cu:41 (discriminator 2)", or "??:0" where the program has no lines.
 Trap::SourceLine line_of(std::string function, std::string_view place) {
   place = place.substr(0, place.find(" ("));
   const std::size_t colon = place.rfind(':');
-  Trap::SourceLine line{.file = std::string(place.substr(0, colon)), .function = std::move(function)};
+  Trap::SourceLine line{.file = source_of(std::string(place.substr(0, colon))), .function = std::move(function)};
   if (colon != std::string_view::npos) std::from_chars(place.data() + colon + 1, place.data() + place.size(), line.line);
   return line;
 }

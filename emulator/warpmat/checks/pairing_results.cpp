@@ -98,15 +98,17 @@ void Pairing::report_reader(const Origin& origin, int row, int column, const Glo
   const std::uint32_t reader = steps.read != Way::no_statement ? steps.read : steps.load;
   if (reader == Way::no_statement) return;
   const std::string_view line = of_a ? "row" : "column";
-  throw machine::kernel_trap(site_of(warp, -1, reader), std::nullopt,
-                             {fmt::format("{0} {1} of {2} is read twice, here in the place of {0} {3}", line, of_a ? m : n,
-                                          of_a ? gemm_->a.name : gemm_->b.name, of_a ? row : column),
-                              together(std::vector{warp.note(fmt::format("two sums are those for {}, and one is stored here as {}",
-                                                                         gemm_->c.element(m, n), gemm_->c.element(row, column)),
-                                                             write.statement),
-                                                   warp.note("this product formed it", sum.statement)},
-                                       notes_of(fmt::format("the {}", line), *way, warp))},
-                             Trap::Kind::mispaired);
+  throw machine::kernel_trap(
+      site_of(warp, -1, reader), std::nullopt,
+      {fmt::format("{0} {1} of {2} is read twice, here in the place of {0} {3}", line, of_a ? m : n, of_a ? gemm_->a.name : gemm_->b.name,
+                   of_a ? row : column),
+       together(std::vector{warp.note(fmt::format("two sums are those for {}, and one is stored here as {}",
+                                                  m < 0 || n < 0 ? fmt::format("{} {}", line, of_a ? m : n) : gemm_->c.element(m, n),
+                                                  gemm_->c.element(row, column)),
+                                      write.statement),
+                            warp.note("this product formed it", sum.statement)},
+                notes_of(fmt::format("the {}", line), *way, warp))},
+      Trap::Kind::mispaired);
 }
 
 void Pairing::check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const WarpState& warp) {

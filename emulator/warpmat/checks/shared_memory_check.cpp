@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
@@ -214,11 +215,24 @@ void SharedMemoryCheck::copies_complete(const Event& event) {
   if (block(event.rank()).values.size() == 1) publish(event.rank(), 1);
 }
 
+/// The offset of uninitialised bytes that a bulk copy reads in shared memory. Of a box what lies outside of the tensor is not read.
+std::optional<std::size_t> SharedMemoryCheck::uninitialised_source(const Event& event, const machine::BulkEvent& copy) {
+  std::optional<std::size_t> found;
+  const auto look = [&](std::uint64_t offset, std::uint64_t, std::uint64_t bytes) {
+    if (!found && shadow(event).undefined(offset, bytes)) found = offset;
+  };
+  if (copy.map == nullptr)
+    look(copy.reads->offset, 0, copy.reads->bytes);
+  else
+    machine::for_each_moved(transfer_of(copy), setup_.program.shared_base, look);
+  return found;
+}
+
 void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent& copy) {
-  if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.map != nullptr || !copy.reads || copy.reads->bytes == 0) return;
-  if (!shadow(event).undefined(copy.reads->offset, copy.reads->bytes)) return;
-  const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
-  if (origin_in_shared(event, copy.reads->offset).global) return;  // it moves what global memory had
+  if (!setup_.checks.copies || !setup_.checks.uninitialised || !copy.reads || copy.reads->bytes == 0) return;
+  const std::optional<std::size_t> lacks = uninitialised_source(event, copy);
+  if (!lacks || origin_in_shared(event, *lacks).global) return;  // it moves what global memory had
+  const std::uint64_t address = setup_.program.shared_base + *lacks;
   const Trap::Reason reason("the copy reads uninitialised shared memory", {warp_of(event).note_of_shared(address)});
   const bool stores = !copy.writes && !copy.reduces;  // to global memory, as a store would
   if (setup_.checks.stores || !stores) event.trap(copy.lane, address, reason);

@@ -134,6 +134,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void publish_late_copies(int rank, int warp);
   void bring_unwritten(int rank, std::size_t offset, std::uint64_t address, std::uint64_t bytes, std::uint32_t statement);
   void follow_bulk(const machine::BulkEvent& copy);
+  std::optional<std::size_t> uninitialised_source(const machine::Event& event, const machine::BulkEvent& copy);
 
   void report_store(const machine::Event& event, code::Slot slot, int lane);
   /// What an operand of a store or an atomic is: what is stored, or what decides that.

@@ -317,6 +317,9 @@ std::string DeviceMemory::describe(std::uint64_t address) const {
   const auto after = first_behind(buffers_, address);
   const std::uint64_t to_next = after == buffers_.end() ? ~std::uint64_t{0} : after->address - address;
   const std::uint64_t from_last = after == buffers_.begin() ? ~std::uint64_t{0} : address - std::prev(after)->end();
+  constexpr std::uint64_t page = 1 << 16, far = std::uint64_t{1} << 40;
+  if (address < page && to_next > page) return address == 0 ? "a null pointer" : fmt::format("{} bytes behind a null pointer", address);
+  if (std::min(from_last, to_next) > far) return "far from all buffers: an address of the host, or computed wrongly";
   if (from_last <= to_next) return fmt::format("{} bytes beyond the end of {}", from_last, title(*std::prev(after)));
   return fmt::format("{} bytes before {}", to_next, title(*after));
 }
