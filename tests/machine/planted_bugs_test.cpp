@@ -153,6 +153,18 @@ const Bug bugs[] = {
         bar.sync 0;
         ld.shared.u32 %d, [%r1]; // BUG)",
      "a cp.async that has not been waited for"},
+    {"a tile that is filled again while another warp reads it", 64, R"(
+        shl.b32 %r0, %i, 2;
+        add.u32 %r1, %r0, %r19;
+        st.shared.u32 [%r1], %i;
+        bar.sync 0;
+        setp.lt.u32 %p1, %i, 32;
+        xor.b32 %r0, %r0, 128;
+        add.u32 %r2, %r0, %r19;
+        @!%p1 cp.async.ca.shared.global [%r2], [%l19], 4;
+        nanosleep.u32 10;
+        @%p1 ld.shared.u32 %d, [%r1]; // BUG)",
+     "nothing orders this load and the cp.async of warp 1"},
     {"a store into what is being copied", 32, R"(
         shl.b32 %r0, %i, 4;
         add.u32 %r1, %r0, %r19;

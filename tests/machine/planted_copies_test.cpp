@@ -228,7 +228,7 @@ const Bug bugs[] = {
         DONE: ret;
         READER: WAIT;
         ld.shared.u32 %d, [%r19+4]; // BUG)",
-     "nothing orders this load and the cp.async of warp", 1, "%d, [%r19+4]", "%d, [%r19]"},
+     "a cp.async that has not been waited for", 1, "%d, [%r19+4]", "%d, [%r19]"},
     {"the block that a value goes to has ended", R"(
         mov.u32 %r0, %cluster_ctarank;
         setp.ne.u32 %p0, %r0, 0;

@@ -85,6 +85,7 @@ const std::vector<Folder> folders = {
     {"gpu/models", {"emulator"}},
     {"gpu/compare", {"emulator", "gpu/cases", "gpu/runners"}},
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
+    {"gpu/ask", {"emulator", "gpu/cases", "gpu/runners"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
     {"gpu/programs", {"emulator", "gpu/compare"}},
     {"gpu/programs/driver", {"emulator", "gpu/cuda", "gpu/programs"}},

@@ -51,7 +51,7 @@ void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
                                                       std::vector<UninitialisedValues>(static_cast<std::size_t>(event.warps)),
                                                       {},
                                                       {},
-                                                      std::vector<std::vector<std::uint32_t>>(static_cast<std::size_t>(event.warps))});
+                                                      {}});
   if (const std::uint32_t reserved = setup_.program.reserved_shared; reserved != 0) state.shadow.define(0, reserved);  // by the system
   for (const code::Variable& variable : setup_.program.shared_variables)
     state.shadow.add_start(variable.address - setup_.program.shared_base);
@@ -251,7 +251,7 @@ void SharedMemoryCheck::publish(int rank, std::uint64_t warps) {
 
 void SharedMemoryCheck::publish_warp(int rank, int warp) {
   block(rank).shadow.publish(warp);
-  block(rank).issued[static_cast<std::size_t>(warp)].clear();
+  if (auto& issued = block(rank).issued; !issued.empty()) issued[static_cast<std::size_t>(warp)].clear();
   if (!block(rank).late.empty()) publish_late_copies(rank, warp);
 }
 

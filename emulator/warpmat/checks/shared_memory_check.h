@@ -82,7 +82,9 @@ class SharedMemoryCheck : public machine::ByteCheck {
     return block(warp_of(event).block().rank()).values[static_cast<std::size_t>(warp_of(event).index())];
   }
   std::vector<std::uint32_t>& issued(const machine::Event& event, int warp) {
-    return block(warp_of(event).block().rank()).issued[static_cast<std::size_t>(warp)];
+    BlockState& here = block(warp_of(event).block().rank());
+    if (here.issued.empty()) here.issued.resize(here.values.size());
+    return here.issued[static_cast<std::size_t>(warp)];
   }
   void publish(int rank, std::uint64_t warps);
   void publish_warp(int rank, int warp);
