@@ -80,4 +80,9 @@ with tempfile.TemporaryDirectory() as folder:
     assert got_b == transposed([row[16:32] for row in b[128:]]), text
     sums = [[[sum(x * y for x, y in zip(row[: 64 * stages], column)) for column in b[128:]] for row in a[:128]] for stages in (1, 2, 3)]
     assert got_d in sums, text
+    text = session(
+        sys.argv[1], [folder + "/launch.json", "--blocks", "1"],
+        ["break tcgen05.mma", "run", "watch {f32:tensor}0x50003", "delete 1", "continue"],
+    )  # fmt: skip
+    assert any(f"0 -> {each[5][3]:g}" in text for each in sums), text
 print("matrices of mma, wgmma and tcgen05.mma are those of the files")

@@ -167,6 +167,17 @@ std::optional<std::span<const std::uint8_t>> bytes_at(const At& at, Space given,
   return found ? std::optional<std::span<const std::uint8_t>>(*found) : std::nullopt;
 }
 
+/// The lowest bits of a word of tensor memory: the lane is above bit 16 of the address, the column below.
+static Value in_tensor_memory(const At& at, std::string_view type, std::int64_t address) {
+  if (at.warp == nullptr || !at.block().has_tensor_core()) throw std::invalid_argument("there is no tensor memory here");
+  const std::int64_t lane = address >> 16, column = address & 0xffff;
+  if (lane < 0 || lane >= TensorMemory::lanes || column >= TensorMemory::columns)
+    throw std::invalid_argument(fmt::format("{:#x} is outside of tensor memory, which has {} lanes and {} columns", address,
+                                            TensorMemory::lanes, TensorMemory::columns));
+  const std::uint32_t word = at.block().tensor_core().memory.word(static_cast<int>(lane), static_cast<int>(column));
+  return {.type = type, .bits = word & (~std::uint64_t{0} >> (64 - bits_of(type)))};
+}
+
 Value value_at(const At& at, std::string_view type, Space space, std::uint64_t address) {
   const int bits = bits_of(type);
   const auto found = bytes_at(at, space, address, static_cast<std::uint64_t>(bits + 7) / 8);
@@ -683,11 +694,23 @@ class Parser {
     return std::pair(found, place->second);
   }
 
+  /// "f32" of "f32:tensor}"; empty where it is something else.
+  std::string_view tensor_type() {
+    constexpr std::string_view space = ":tensor}";
+    const std::size_t close = text_.find(space, at_);
+    const std::string_view found = close == std::string::npos ? "" : type_named(text_.substr(at_, close - at_));
+    if (found.empty() || bits_of(found) > 32) return "";
+    at_ = close + space.size();
+    return found;
+  }
+
   Read primary() {
     skip();
     if (at_ == text_.size()) fail("an operand is missing");
     if (text_[at_] == '{') {
       ++at_;
+      if (const std::string_view found = tensor_type(); !found.empty())
+        return [of = unary(), found](const At& at) { return in_tensor_memory(at, found, integer(of(at))); };
       const auto found = type('}');
       if (!found) fail("{TYPE}ADDRESS or {TYPE:SPACE}ADDRESS has a type as f32, and a space as shared");
       return [of = unary(), found](const At& at) {
