@@ -531,7 +531,7 @@ Names::Read Names::find(const std::string& name) const {
   for (const auto& each : variables_) known.push_back(readable_name(each.first));
   for (const SourceVariable& each : source_.all()) known.push_back(each.name);
   std::ranges::sort(known);
-  known.erase(std::ranges::unique(known).begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
   const bool is_register = name.starts_with('%');
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const std::string& each : known)
