@@ -339,6 +339,23 @@ TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
   says(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), "'A' has 1024 bytes");
 }
 
+TEST_CASE("Rows or columns of C that are stored without any product are told", "[checks]") {
+  const auto warnings_of = [](const std::string& epilogue) {
+    DeviceMemory memory;
+    const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
+    return launch(Kernel(direct({.epilogue = epilogue}), "k"), {{1}, {32}}, memory, {a, b, c}, {.gemm = "C=A*B^T:16x8x32"}).warnings;
+  };
+  const auto zeros = [](const std::string& where) {
+    return "{ .reg .pred %z; " + where +
+           " @%z mov.f32 %c0, 0f00000000; @%z mov.f32 %c1, 0f00000000; @%z mov.f32 %c2, 0f00000000; @%z mov.f32 %c3, 0f00000000; }\n";
+  };
+  CHECK(warnings_of("").empty());
+  CHECK(warnings_of(zeros("setp.eq.u32 %z, %t, 5;")).empty());  // as an activation may leave
+  const std::vector<std::string> columns = warnings_of(zeros("setp.gt.u32 %z, %q, 1;"));
+  REQUIRE(columns.size() == 1);
+  says(columns[0], "4 columns of C are stored without any product, 4 the first");
+}
+
 TEST_CASE("A product reads its matrices as numbers of the format that they have", "[checks]") {
   CHECK(verdict(direct({}), "C=A*B^T:16x8x32,types=f16xf16xf32") == "right");
   says(verdict(direct({}), "C=A*B^T:16x8x32,types=bf16xf16xf32"), "reads A as f16: its numbers are bf16");

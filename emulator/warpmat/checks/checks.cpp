@@ -117,6 +117,8 @@ void finish(const Setup& setup, LaunchResult& result) {
   for (std::size_t i = 0; !setup.why && setup.clusters.empty() && i < setup.gemms.size(); ++i)
     if (const auto missing = setup.reports.stores[i].missing(setup.gemms[i], std::string(setup.program.entry))) throw *missing;
   for (std::size_t i = 0; !setup.why && i < setup.gemms.size(); ++i)
+    if (const auto report = setup.reports.stores[i].without_products(setup.gemms[i])) add_warning(result, *report);
+  for (std::size_t i = 0; !setup.why && i < setup.gemms.size(); ++i)
     check_companions(setup.gemms[i], setup.reports.companions[i], *setup.memory);
 }
 

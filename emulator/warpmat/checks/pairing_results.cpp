@@ -62,7 +62,8 @@ void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
     if (setup().why && setup().why->gemm == number && setup().why->place == *place) explain(origin, write, warp);
     if (sum && !setup().why) check_element(origin, place->first, place->second, write, warp);
     setup().reports.stores[number].store(
-        *gemm_, place->first, place->second, static_cast<std::uint32_t>(block_number(warp)), [&] { return site_of(warp, write.lane); },
+        *gemm_, place->first, place->second, static_cast<std::uint32_t>(block_number(warp)), sum,
+        [&] { return site_of(warp, write.lane, write.statement); },
         [&] { return sum ? ways_of(origin, warp) : std::vector{warp.note("this stores what is no sum of products", write.statement)}; });
   }
 }
