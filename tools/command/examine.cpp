@@ -106,7 +106,10 @@ class Examiner {
     for (const Why& why : result.why) print_why(why, "", target, examination_.against);
     if (!examination_.why.empty() && result.why.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
     if (examination_.banks) fmt::print(stderr, "{}:\n{}", place, bank_table(banks.lines()));
-    if (options.gemm.empty()) return;
+    const std::size_t before = found_.size();
+    for (const Trap& warning : result.warned)
+      if (warning.kind == Trap::Kind::mispaired) add(ready, warning, Report::Level::warning);
+    if (options.gemm.empty() || found_.size() != before) return;
     fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, options.gemm);
     if (examination_.errs)
       fmt::print(stderr,
