@@ -41,7 +41,7 @@ def count(command, kernel):
     for parameter in [f"b{i}" for i in range(len(buffers))] + parameters:
         arguments += ["--param", parameter]
     with tempfile.NamedTemporaryFile() as counts:
-        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}", "--toggle-collect=*machine::run_grid*", command]
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}", "--toggle-collect=*RunningLaunch::run(*", command]
         run = subprocess.run(valgrind + arguments, capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode != 0 or not found or found[1] == "0":
