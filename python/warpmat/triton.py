@@ -668,7 +668,7 @@ def _activate(driver: Any) -> None:
         return
     try:
         drivers.reset_active()
-    except RuntimeError:  # there is no GPU; whoever asks for a driver is told so
+    except RuntimeError:  # without a GPU Triton raises where a driver is asked for
         drivers._active = None
 
 

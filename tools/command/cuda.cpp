@@ -222,11 +222,12 @@ class RecordReader {
   void add_failed_call(const Json& json) {
     Report report = report_of_json(json.at("failed_call"));
     const Trap::SourceLine line = host_line(json.at("frames").get<HostFrames>());
-    if (line.line != 0)
+    if (line.line != 0) {
       report.at.source_lines = {line};
-    else
+    } else {
       report.notes.push_back({line.function.empty() ? "the program's symbols do not say where" : "called in " + line.function});
-    if (line.line == 0) report.help = "compile the program's host code with -g, and its line is known";
+      report.help = "compile the program's host code with -g, and its line is known";
+    }
     record_.failed_calls.push_back(std::move(report));
   }
 

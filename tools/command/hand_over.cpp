@@ -1,7 +1,5 @@
 #include "hand_over.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,41 +13,33 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/files/process.h>
+
 namespace warpmat {
 namespace {
 
-/// Puts the folders of a module beside this program before those of PYTHONPATH: its build folder's, and its archive's.
+/// Puts the folder of a module beside this command, in its build folder or its archive, before those of PYTHONPATH.
 void find_module_beside() {
-  namespace fs = std::filesystem;
-  std::error_code unknown;
-  const fs::path here = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  std::string folders;
-  for (const char* place : {"python/package", "../lib/python3/dist-packages"})
-    if (!unknown && fs::exists(here / place / "warpmat", unknown)) folders += (here / place).string() + ":";
-  const char* const before = std::getenv("PYTHONPATH");
-  if (!folders.empty()) setenv("PYTHONPATH", (folders + (before != nullptr ? before : "")).c_str(), 1);
+  if (const auto folder = library_folder({"python/package", "../lib/python3/dist-packages"}, "warpmat/__init__.py"))
+    setenv("PYTHONPATH", list_with("PYTHONPATH", folder->string()).c_str(), 1);
 }
 
-bool has_module(const char* python) {
+bool has_module(const std::string& python) {
   constexpr const char* question =
       "import sys, importlib.util as u; sys.exit(u.find_spec('numpy') is None or u.find_spec('warpmat._core') is None)";
-  const char* const words[] = {python, "-c", question, nullptr};
-  pid_t child{};
-  int status = 0;
-  return posix_spawnp(&child, python, nullptr, nullptr, const_cast<char**>(words), environ) == 0 && waitpid(child, &status, 0) == child &&
-         WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return run_program({python, "-c", question}, {ProcessOutput::Kind::to_file, "/dev/null"}) == 0;
 }
 
 }  // namespace
 
 void hand_over_to_python(const std::vector<std::string>& words) {
   find_module_beside();
-  for (const char* python : {"python3", "/usr/bin/python3"}) {
-    if (!has_module(python)) continue;
-    std::vector<const char*> all{python, "-m", "warpmat"};
-    for (const std::string& word : words) all.push_back(word.c_str());
-    all.push_back(nullptr);
-    execvp(python, const_cast<char**>(all.data()));
+  const std::filesystem::path of_distribution = "/usr/bin/python3";
+  for (const std::filesystem::path& python : {find_in_path("python3").value_or(of_distribution), of_distribution}) {
+    if (!is_program(python) || !has_module(python.string())) continue;
+    std::vector<std::string> all{python.string(), "-m", "warpmat"};
+    all.insert(all.end(), words.begin(), words.end());
+    execv(all[0].c_str(), pointers(all).data());
   }
   throw std::runtime_error(
       fmt::format("'warpmat {}' is in the Python module warpmat, which no python3 here has; install the package python3-warpmat, or in the "

@@ -1,20 +1,21 @@
-#include "answering_opcode.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <warpmat/forms.h>
-#include <warpmat/instruction.h>
-#include <warpmat/tables/opcode.h>
-#include <warpmat/wgmma.h>
+#include "tools/report/answering_opcode.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <vector>
 
-#include "meant_forms.h"
-#include "operand_layout.h"
-#include "ptx_file.h"
-#include "split.h"
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/tables/opcode.h>
+#include <warpmat/wgmma.h>
+
+#include "tools/report/meant_forms.h"
+#include "tools/report/operand_layout.h"
+#include "tools/report/ptx_file.h"
+#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/files/process.h>
+#include <warpmat/report/report.h>
 
 namespace warpmat {
 namespace {
@@ -47,8 +48,7 @@ std::vector<Trap::SourceLine> lines_in(const std::string& file, const std::vecto
 
 /// Whether a line is the program's own, and not of the toolkit's or the system's headers or files.
 bool is_own(const Trap::SourceLine& line) {
-  const bool of_header = line.file.starts_with("/usr/") || line.file.starts_with("/opt/") || line.function.starts_with("cudaError cuda");
-  return !of_header && line.function != "??";
+  return !is_of_system(line.file) && !line.function.starts_with("cudaError cuda") && line.function != "??";
 }
 
 /// The innermost line of the program's. nvcc puts two functions between a launch and the runtime: a stub, and the kernel's namesake.

@@ -1,12 +1,13 @@
-#include "layout_text.h"
+#include "tools/report/layout_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
+
 #include <warpmat/explain/table.h>
 #include <warpmat/warp.h>
 
-#include "operand_layout.h"
-#include "warpgroup_registers.h"
+#include "tools/report/operand_layout.h"
+#include "tools/report/warpgroup_registers.h"
 
 namespace warpmat {
 

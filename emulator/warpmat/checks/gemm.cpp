@@ -349,23 +349,25 @@ Gemm parse_gemm(std::string_view text) {
       companion->matrix = matrix_of(text, number);
       continue;
     }
+    const auto set_each = [&](const char* right, auto set) {  // of A, B and C
+      for (GemmMatrix* const matrix : {&gemm.a, &gemm.b, &gemm.c}) set(*matrix, take(number, 'x'));
+      if (!number.empty()) refuse(text, right);
+    };
     if (which == "bits") {
-      for (GemmMatrix* const matrix : {&gemm.a, &gemm.b, &gemm.c}) {
-        matrix->bits = static_cast<int>(size_of(text, take(number, 'x')));
-        if (std::ranges::find(widths, matrix->bits) == widths.end()) refuse(text, fmt::format("no element has {} bits", matrix->bits));
-      }
-      if (!number.empty()) refuse(text, "bits are those of A, B and C, as in 16x16x32");
+      set_each("bits are those of A, B and C, as in 16x16x32", [&](GemmMatrix& matrix, std::string_view width) {
+        matrix.bits = static_cast<int>(size_of(text, width));
+        if (std::ranges::find(widths, matrix.bits) == widths.end()) refuse(text, fmt::format("no element has {} bits", matrix.bits));
+      });
       continue;
     }
     if (which == "types") {
-      for (GemmMatrix* const matrix : {&gemm.a, &gemm.b, &gemm.c}) {
-        const std::string_view type = take(number, 'x');
+      constexpr const char* right = "types are those of A, B and C, as in e4m3xe4m3xf32";
+      set_each(right, [&](GemmMatrix& matrix, std::string_view type) {
         const FormatRow* const row = find_format(type);
-        if (row == nullptr) refuse(text, fmt::format("types are those of A, B and C, as in e4m3xe4m3xf32, and '{}' is none", type));
-        matrix->format = row->format;
-        matrix->bits = row->bits;
-      }
-      if (!number.empty()) refuse(text, "types are those of A, B and C, as in e4m3xe4m3xf32");
+        if (row == nullptr) refuse(text, fmt::format("{}, and '{}' is none", right, type));
+        matrix.format = row->format;
+        matrix.bits = row->bits;
+      });
       continue;
     }
     GemmMatrix* const matrix = which == "lda" ? &gemm.a : which == "ldb" ? &gemm.b : which == "ldc" ? &gemm.c : nullptr;

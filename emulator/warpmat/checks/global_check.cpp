@@ -49,16 +49,20 @@ std::uint64_t bytes_of_all(const AccessEvent& event) {
 
 }  // namespace
 
+/// The address of the first of these bytes of global memory that was never written.
+std::optional<std::uint64_t> SharedMemoryCheck::first_unwritten(std::uint64_t address, std::uint64_t bytes) {
+  const StoredBuffer* const buffer = buffer_at(address);
+  if (buffer == nullptr || buffer->written == nullptr) return std::nullopt;
+  const auto found = buffer->written->find(address - buffer->address, bytes, false);
+  return found ? std::optional(buffer->address + *found) : std::nullopt;
+}
+
 LaneMask SharedMemoryCheck::unwritten_lanes(const AccessEvent& event) {
-  const auto is_unwritten = [&](std::uint64_t address, std::uint64_t bytes) {
-    const StoredBuffer* const buffer = buffer_at(address);
-    return buffer != nullptr && buffer->written != nullptr && !buffer->written->has_all(address - buffer->address, bytes);
-  };
-  if (event.consecutive && !is_unwritten(event.addresses[0], bytes_of_all(event))) return 0;
+  if (event.consecutive && !first_unwritten(event.addresses[0], bytes_of_all(event))) return 0;
   LaneMask undefined = 0;
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
-    if (is_unwritten(event.addresses[static_cast<std::size_t>(lane)], event.bytes)) undefined |= lane_bit(lane);
+    if (first_unwritten(event.addresses[static_cast<std::size_t>(lane)], event.bytes)) undefined |= lane_bit(lane);
   }
   return undefined;
 }

@@ -117,7 +117,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void mark_shuffled(const machine::ExchangeEvent& event);
   void follow_access(const machine::AccessEvent& event, LaneMask undefined);
   void mark_loaded(const machine::AccessEvent& event, LaneMask undefined, code::Slot slot, std::size_t at, std::uint32_t bytes);
-  std::optional<std::uint64_t> first_unwritten(const machine::AccessEvent& event, int lane, std::size_t at, std::uint32_t bytes);
+  std::optional<std::uint64_t> first_unwritten(std::uint64_t address, std::uint64_t bytes);
   bool reads_nothing(const machine::AccessEvent& event, int lane, std::size_t at, std::uint32_t bytes);
   Origin origin_in_shared(const machine::Event& event, std::size_t offset);
   void undefine(int rank, std::size_t offset, std::size_t bytes, const Origin& origin);

@@ -76,15 +76,14 @@ bool takes_bytes(std::string_view opcode) {
 void SharedMemoryCheck::mark_results(const Event& event, LaneMask mask, LaneMask uninitialised) {
   const Operation& operation = operation_of(event);
   const WarpState& warp = warp_of(event);
-  Origin origin;
-  bool is_found = false;
+  std::optional<Origin> found;
   const auto consider = [&](Slot slot) {
     if (uninitialised_of(event, slot) == 0) return;
-    const bool first = std::exchange(is_found, true) == false;
-    if (const Origin& other = values(event).origin(place(event, slot)); first || !other.partial) origin = other;
+    if (const Origin& other = values(event).origin(place(event, slot)); !found || !other.partial) found = other;
   };
   if (operation.guarded) consider(operation.guard);
   for (int i = 0; i < operation.sources; ++i) consider(warp.source_slot(operation, i));
+  Origin origin = found.value_or(Origin{});
   if (origin.partial && takes_bytes(event.opcode())) uninitialised = 0;
   origin.computed |= operation.semantics == Semantics::compute && !event.opcode().starts_with("mov");
   for (int i = 0; i < operation.results; ++i) set(event, place(event, warp.result_slot(operation, i)), mask, uninitialised, origin);
@@ -280,24 +279,17 @@ void SharedMemoryCheck::mark_loaded(const machine::AccessEvent& event, LaneMask 
   };
   LaneMask uninitialised = lanes_where([&](int lane) { return reads_nothing(event, lane, at, bytes); });
   const bool partial = uninitialised == 0 && event.space == Space::global;
-  if (partial) uninitialised = lanes_where([&](int lane) { return first_unwritten(event, lane, at, bytes).has_value(); });
+  if (partial)
+    uninitialised =
+        lanes_where([&](int lane) { return first_unwritten(event.addresses[static_cast<std::size_t>(lane)] + at, bytes).has_value(); });
   if (uninitialised == 0) return;
   const int lane = first_lane(uninitialised);
   const auto i = static_cast<std::size_t>(lane);
   const Origin origin = event.space == Space::global
-                            ? Origin{event.event.statement(), *first_unwritten(event, lane, at, bytes), true, false, partial}
+                            ? Origin{event.event.statement(), *first_unwritten(event.addresses[static_cast<std::size_t>(lane)] + at, bytes),
+                                     true, false, partial}
                             : origin_in_shared(event.event, shadow(event.event).offset(event.places[i]) + at);
   set(event.event, place(event.event, slot), uninitialised, uninitialised, origin);
-}
-
-/// The address of the first of these bytes of a lane's access to global memory that nobody has written.
-std::optional<std::uint64_t> SharedMemoryCheck::first_unwritten(const machine::AccessEvent& event, int lane, std::size_t at,
-                                                                std::uint32_t bytes) {
-  const std::uint64_t address = event.addresses[static_cast<std::size_t>(lane)] + at;
-  const StoredBuffer* const buffer = buffer_at(address);
-  if (buffer == nullptr || buffer->written == nullptr) return std::nullopt;
-  const auto found = buffer->written->find(address - buffer->address, bytes, false);
-  return found ? std::optional(buffer->address + *found) : std::nullopt;
 }
 
 /// Whether these bytes of a lane's access hold nothing. Bytes of shared memory that the warp itself has copied and waited for are

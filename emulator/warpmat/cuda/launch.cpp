@@ -71,9 +71,9 @@ void check_shared(const Context& context, const Request& request, const code::Pr
   require_shape(request.shared_bytes <= most, cudaErrorInvalidValue,
                 "{} bytes of dynamic shared memory: the kernel may have {} until cudaFuncSetAttribute allows more", request.shared_bytes,
                 most);
-  const std::size_t all = program.dynamic_offset + request.shared_bytes, least = most > usual ? context.device.shared_per_block : usual;
-  require_shape(all <= least, cudaErrorInvalidValue, "{} bytes of shared memory, {} of them dynamic: a block may have {}", all,
-                request.shared_bytes, least);
+  const std::size_t all = program.dynamic_offset + request.shared_bytes, limit = most > usual ? context.device.shared_per_block : usual;
+  require_shape(all <= limit, cudaErrorInvalidValue, "{} bytes of shared memory, {} of them dynamic: a block may have {}", all,
+                request.shared_bytes, limit);
 }
 
 void check_cluster(const Request& request, const code::Program& program) {

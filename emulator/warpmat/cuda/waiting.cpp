@@ -33,7 +33,7 @@ constexpr int most_rounds = 256;                              ///< of launches t
 /// A stream in the order of its work. Each thread has its own per-thread stream.
 struct Place {
   std::uint64_t stream = 0, thread = 0;
-  bool blocking = false;  ///< its work and that of the legacy stream come one behind the other
+  bool blocking = false;  ///< its work waits for the legacy stream's, and conversely
   bool operator==(const Place& other) const { return stream == other.stream && thread == other.thread; }
   bool is_legacy() const { return stream == 1; }
   bool comes_behind(const Place& other) const {
@@ -148,18 +148,6 @@ class Queue {
   }
 
  private:
-  struct Item;
-
-  /// Other threads may run work meanwhile.
-  void sleep_unlocked(microseconds time) {
-    Item* const mine = running_;
-    {
-      const Unlocked unlocked;
-      std::this_thread::sleep_for(time);
-    }
-    running_ = mine;
-  }
-
   struct Item {
     Ticket ticket = 0;
     Owner owner = primary_owner;
@@ -170,6 +158,16 @@ class Queue {
     std::unique_ptr<Paused> launch = nullptr;  ///< the work has come so far
     bool runs = false;
   };
+
+  /// Other threads may run work meanwhile.
+  void sleep_unlocked(microseconds time) {
+    Item* const mine = running_;
+    {
+      const Unlocked unlocked;
+      std::this_thread::sleep_for(time);
+    }
+    running_ = mine;
+  }
 
   Item& make(const Place* place, Work work) {
     return items_.emplace_back(Item{.ticket = ++last_,
@@ -341,7 +339,7 @@ void end_paused_part(Context& context) {
 }
 
 bool is_busy(Context& context, Stream* stream) {
-  return !is_busy(context) ? false : !queue(context).before(place_of(stream)).empty();
+  return is_busy(context) && !queue(context).before(place_of(stream)).empty();
 }
 
 bool is_busy(Context& context) {

@@ -42,11 +42,6 @@ std::string short_name(const std::string& kernel) {
   return name;
 }
 
-/// Whether the file came with the system or a toolkit, as compilers have it.
-bool is_of_system(const std::string& file) {
-  return file.starts_with("/usr/") || file.starts_with("/opt/");
-}
-
 /// The line of a place that its reader wrote: the innermost that is not of the system's headers; and the lines that this is inlined in.
 std::span<const Trap::SourceLine> own_lines(const Trap::Place& at) {
   const std::span<const Trap::SourceLine> all = at.source_lines;
@@ -269,6 +264,10 @@ std::vector<Report> without_repetitions(std::vector<Report> reports) {
     same->last_line = std::max(same->last_line, line);
   }
   return kept;
+}
+
+bool is_of_system(const std::string& file) {
+  return file.starts_with("/usr/") || file.starts_with("/opt/");
 }
 
 Trap::SourceLine file_place(const Report& report, const Trap::Place& at) {

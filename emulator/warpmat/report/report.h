@@ -26,6 +26,9 @@ struct Report {
   int first_line = 0, last_line = 0;  ///< of all that it stands for, where there are more
 };
 
+/// Whether the file came with the system or a toolkit, as compilers have it.
+bool is_of_system(const std::string& file);
+
 /// A line of a file to which other programs can go: that of the source, else that of the PTX. Without a file where neither is known.
 Trap::SourceLine file_place(const Report& report, const Trap::Place& at);
 
