@@ -1,6 +1,10 @@
 // Races of the blocks of a grid in global memory.
 
+#include <warpmat/checks/byte_runs.h>
+
 #include <algorithm>
+#include <array>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -40,7 +44,47 @@ bool races(const std::string& body) {
   return !all[0].empty();
 }
 
+/// A number, which joins its equals.
+struct Number {
+  int value = 0;
+  bool join(const Number& next) const { return value == next.value; }
+};
+
 }  // namespace
+
+TEST_CASE("runs of bytes are what an array of their records says, and as few as can be", "[checks][races]") {
+  constexpr std::uint32_t bytes = 64;
+  std::mt19937 random(7);
+  std::vector<checks::ByteRuns<Number>::Run> room;
+  for (int round = 0; round < 500; ++round) {
+    checks::ByteRuns<Number> runs;
+    std::array<int, bytes> expected{};
+    std::ptrdiff_t count = 0;
+    for (int i = 0; i < 20; ++i) {
+      const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+      const std::uint32_t first = below(bytes), end = first + 1 + below(bytes - first);
+      const int added = static_cast<int>(random() % 2) + 1;
+      std::uint32_t place = first;
+      count += runs.update(first, end, room, [&](Number& number, std::uint32_t from, std::uint32_t to) {
+        CHECK(from == place);
+        for (std::uint32_t byte = from; byte < to; ++byte) CHECK(expected[byte] == number.value);
+        number.value = (number.value + added) % 3 + 1;
+        place = to;
+      });
+      REQUIRE(place == end);
+      for (std::uint32_t byte = first; byte < end; ++byte) expected[byte] = (expected[byte] + added) % 3 + 1;
+      std::array<int, bytes> found{};
+      for (const auto& run : runs.runs())
+        for (std::uint32_t byte = run.first; byte < run.end; ++byte) found[byte] = run.record.value;
+      REQUIRE(found == expected);
+      std::ptrdiff_t least = 0;
+      for (std::uint32_t byte = 0; byte < bytes; ++byte)
+        least += expected[byte] != 0 && (byte == 0 || expected[byte] != expected[byte - 1]) ? 1 : 0;
+      REQUIRE(std::ssize(runs.runs()) == least);
+      REQUIRE(count == least);
+    }
+  }
+}
 
 TEST_CASE("accesses of two blocks to a byte race, unless both read or store the same", "[checks][races]") {
   CHECK(races("st.global.u32 [%b], %t;"));
@@ -52,6 +96,10 @@ TEST_CASE("accesses of two blocks to a byte race, unless both read or store the 
   CHECK(races("@%first st.global.u8 [%b+3], 5; ld.global.u32 %d, [%b];"));
   CHECK(!races("@%first st.global.u8 [%b+3], 5; @!%first ld.global.u16 %s0, [%b];"));
   CHECK(!races("@%first st.global.u32 [%b], 0; ld.global.u32 %d, [%b];"));  // what is there
+  CHECK(!races("@%first st.global.u8 [%b+1], 5; @!%first st.global.u8 [%b+2], 6;"));
+  CHECK(races("@%first st.global.u32 [%b], 0; @!%first st.global.u32 [%b], 1;"));  // the first leaves what is there
+  CHECK(races("@%first st.global.u32 [%b], 0x0105; @!%first st.global.u8 [%b+1], 2;"));
+  CHECK(!races("@%first st.global.u32 [%b], 0x0105; @!%first st.global.u8 [%b+1], 1;"));
   CHECK(races("@%first st.global.v2.u32 [%b], {%t, 1}; ld.global.u32 %d, [%b+4];"));
 }
 

@@ -77,7 +77,7 @@ const std::string store = "st.shared.u32 [%a], %t;", load = "ld.shared.u32 %d, [
 
 TEST_CASE("the detector of races within a warp reports races alone, and those that follow each other", "[checks][races]") {
   std::mt19937 random(3);
-  int found = 0, missed = 0;
+  int found = 0, missed = 0, of_words = 0;
   for (int run = 0; run < 300; ++run) {
     LaneRaces races(64, 1);
     Oracle oracle;
@@ -92,7 +92,11 @@ TEST_CASE("the detector of races within a warp reports races alone, and those th
         continue;
       }
       const LaneRaces::Access access{0, lane, static_cast<std::uint32_t>(i), false};
-      const auto conflict = writes ? races.write(access, byte, 4) : races.read(access, byte, 4);
+      checks::SharedRead words{access.statement, 0, 4, lane_bit(lane), {}};
+      words.offsets[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(byte);
+      const bool together = random() % 2 == 0 && (writes ? races.write_words(0, words) : races.defer(0, words));
+      const auto conflict = together ? std::nullopt : writes ? races.write(access, byte, 4) : races.read(access, byte, 4);
+      of_words += together;
       const bool expected = oracle.races(lane, byte, writes);
       if (conflict) REQUIRE(expected);
       found += conflict.has_value();
@@ -100,6 +104,7 @@ TEST_CASE("the detector of races within a warp reports races alone, and those th
     }
   }
   CHECK(found > 2000);
+  CHECK(of_words > 1000);
   CHECK(missed < found);  // it keeps the last accesses alone
 }
 

@@ -85,12 +85,13 @@ Conflict of(const std::optional<RaceDetector::Conflict>& conflict) {
 TEST_CASE("Accesses of any size race as their bytes do", "[checks][races]") {
   constexpr std::size_t bytes = 75;
   constexpr int warps = 3;
-  int conflicts = 0, accesses = 0;
+  int conflicts = 0, accesses = 0, deferrals = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
     RaceDetector detector(bytes, warps);
     Oracle oracle(bytes, warps);
+    const std::vector<std::uint8_t> words(200);
     for (std::uint32_t statement = 0; statement < 200; ++statement) {
       const int warp = static_cast<int>(below(warps));
       if (const std::size_t what = below(12); what == 0) {
@@ -101,9 +102,9 @@ TEST_CASE("Accesses of any size race as their bytes do", "[checks][races]") {
         continue;
       } else if (what < 4) {
         const int to = static_cast<int>(below(warps));
-        const std::uintptr_t word = 1000 + statement;
-        detector.release(warp, word);
-        detector.acquire(to, word);
+        const std::vector<const std::uint8_t*> word(warp_size, words.data() + statement);
+        detector.synchronise(warp, word, 0, 1);
+        detector.synchronise(to, word, 1, 0);
         oracle.tell(warp, to);
         continue;
       }
@@ -111,8 +112,13 @@ TEST_CASE("Accesses of any size race as their bytes do", "[checks][races]") {
       const std::size_t count = std::min(size, bytes - std::min(offset, bytes));
       const bool writes = below(3) == 0;
       const auto kind = RaceDetector::Kind::plain;
-      const Conflict found =
-          of(writes ? detector.write(warp, offset, count, statement, kind) : detector.read(warp, offset, count, statement, kind));
+      checks::SharedRead read{statement, 0, static_cast<std::uint32_t>(count), 1, {}};
+      read.offsets[0] = static_cast<std::uint32_t>(offset);
+      const bool deferred = !writes && offset < bytes && below(2) == 0 && detector.defer(warp, read);
+      const Conflict found = deferred ? std::nullopt
+                             : writes ? of(detector.write(warp, offset, count, statement, kind))
+                                      : of(detector.read(warp, offset, count, statement, kind));
+      deferrals += deferred ? 1 : 0;
       const Conflict expected = writes ? oracle.write(warp, offset, count, statement) : oracle.read(warp, offset, count, statement);
       REQUIRE(found == expected);
       ++accesses;
@@ -121,6 +127,7 @@ TEST_CASE("Accesses of any size race as their bytes do", "[checks][races]") {
   }
   CHECK(conflicts > 1000);
   CHECK(accesses > 2 * conflicts);
+  CHECK(deferrals > 1000);
 }
 
 }  // namespace warpmat::race_detector_test

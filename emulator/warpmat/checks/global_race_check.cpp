@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/checks/lane_runs.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/internals.h>
@@ -23,16 +24,20 @@ using machine::Synchronisation;
 
 namespace {
 
-constexpr std::size_t widest = 16;  // bytes of a lane's access
-using Value = std::array<std::uint8_t, widest>;
+constexpr std::size_t widest = 32;  // bytes of a lane's access
+using StoredBytes = std::array<std::uint8_t, widest * warp_size>;
 
-/// What a lane stores; false where the statement is no plain store.
-bool value_of(const machine::WarpState& warp, const code::Operation& operation, const code::Access& access, int lane, Value& value) {
-  if (operation.semantics != Semantics::store || std::size_t{access.bytes} * access.vector > widest) return false;
+/// Whether the check knows what the statement stores: it is a plain store.
+bool is_known(const code::Operation& operation, const code::Access* access) {
+  return operation.semantics == Semantics::store && std::size_t{access->bytes} * access->vector <= widest;
+}
+
+/// What a lane stores.
+void value_of(const machine::WarpState& warp, const code::Operation& operation, const code::Access& access, int lane, std::uint8_t* value) {
   for (int e = 0; e < access.vector; ++e) {
     const code::Slot slot = warp.source_slot(operation, 1 + e);
-    std::uint8_t* const to = value.data() + static_cast<std::size_t>(e) * access.bytes;
-    if (access.bytes == widest) {
+    std::uint8_t* const to = value + static_cast<std::size_t>(e) * access.bytes;
+    if (access.bytes == 16) {
       std::memcpy(to, warp.at<std::uint64_t>(slot) + lane, 8);
       std::memcpy(to + 8, warp.at<std::uint64_t>(slot) + warp_size + lane, 8);
     } else if (access.register_bits <= 32) {
@@ -41,7 +46,6 @@ bool value_of(const machine::WarpState& warp, const code::Operation& operation, 
       std::memcpy(to, warp.at<std::uint64_t>(slot) + lane, access.bytes);
     }
   }
-  return true;
 }
 
 /// The block whose rank in its cluster is `rank`.
@@ -57,7 +61,10 @@ Dim3 block_of(const Setup& setup, std::uint64_t cluster, int rank) {
 }  // namespace
 
 GlobalRaceCheck::GlobalRaceCheck(const Setup& setup, std::uint64_t cluster)
-    : Observer(EventKinds::accesses | EventKinds::synchronisation), setup_(setup), cluster_(cluster) {}
+    : Observer(EventKinds::accesses | EventKinds::synchronisation),
+      setup_(setup),
+      cluster_(cluster),
+      begun_at_(setup.reports.global_races.begin()) {}
 
 GlobalRaceCheck::~GlobalRaceCheck() = default;
 
@@ -67,21 +74,15 @@ void GlobalRaceCheck::block_begins(const machine::BlockEvent& /*event*/) {
 
 void GlobalRaceCheck::block_ends(const machine::BlockEvent& /*event*/) {
   if (++ended_ != begun_) return;
-  local_.for_each([&](std::uint64_t number, const GlobalCell&) {
-    GlobalCell& cell = *local_.cell(number);
-    cell.read.released = cell.read.releases < releases_;
-    cell.write.released = cell.write.releases < releases_;
-    cell.read.counts = cell.write.counts = cell.read.counts || cell.write.counts;
-  });
-  setup_.reports.global_races.add(cluster_, std::move(local_), [this](std::uint64_t cluster, const GlobalRaces::Conflict& conflict) {
-    report(setup_, cluster, conflict);
-  });
+  setup_.reports.global_races.add(
+      cluster_, begun_at_, releases_, std::move(local_),
+      [this](std::uint64_t cluster, const GlobalRaces::Conflict& conflict) { report(setup_, cluster, conflict); });
 }
 
 void GlobalRaceCheck::report(const Setup& setup, std::uint64_t cluster, const GlobalRaces::Conflict& conflict) {
   Warnings& warnings = setup.reports.global_race_warnings;
   if (!warnings.wants(conflict.access.statement, cluster)) return;
-  const auto verb = [](bool writes) { return writes ? "store" : "load"; };
+  const auto verb = [](bool writes) { return std::string(writes ? "store" : "load"); };
   const Dim3 other = block_of(setup, conflict.other_cluster, conflict.other.rank);
   warnings.add(
       conflict.access.statement, cluster,
@@ -94,40 +95,37 @@ void GlobalRaceCheck::report(const Setup& setup, std::uint64_t cluster, const Gl
           {fmt::format("race between blocks: nothing orders this {} and the {} of another block to the same bytes of global memory",
                        verb(conflict.writes), verb(conflict.other_writes)),
            {{setup.memory->describe(conflict.address)},
-            {fmt::format("block ({},{},{}), warp {} {} here", other.x, other.y, other.z, conflict.other.warp,
-                         conflict.other_writes ? "stores" : "loads"),
+            {fmt::format("block ({},{},{}){} {} here", other.x, other.y, other.z,
+                         conflict.other.many_warps ? "" : fmt::format(", warp {}", conflict.other.warp), verb(conflict.other_writes) + "s"),
              machine::place_of(setup.program, conflict.other.statement)}},
            "atomics, or __threadfence() and a flag, or two launches order the blocks"},
           Trap::Kind::unordered));
 }
 
-/// Bytes of one access in the cells where they lie. `value` may be nullptr: it is not known.
+/// `value` may be nullptr: it is not known.
 void GlobalRaceCheck::note(std::uint64_t address, std::uint64_t bytes, bool writes, GlobalAccess access, const std::uint8_t* before,
                            const std::uint8_t* value) {
-  constexpr std::uint64_t cell_bytes = GlobalRaces::Local::cell_bytes;
+  access.unknown = writes && value == nullptr;
   for (std::uint64_t done = 0; done < bytes;) {
-    const std::uint64_t inside = (address + done) % cell_bytes, count = std::min(cell_bytes - inside, bytes - done);
-    GlobalCell* const cell = local_.cell((address + done) / cell_bytes);
-    if (cell == nullptr) return;
-    GlobalAccess& kept = writes ? cell->write : cell->read;
-    const auto mask = static_cast<std::uint8_t>(((1u << count) - 1) << inside);
-    const bool silent = writes && value != nullptr && std::memcmp(before + done, value + done, count) == 0;
-    const std::uint8_t old = kept.bytes;
-    const bool counts = kept.counts || access.strong;
-    if (old == 0 || (kept.strong && !access.strong) || (kept.silent && !silent)) {
-      kept = access;
-      kept.silent = silent;
-    }
-    kept.bytes = static_cast<std::uint8_t>(old | mask);
-    kept.counts = counts;
-    if (writes && value != nullptr) {
-      std::array<std::uint8_t, cell_bytes> all;
-      std::memcpy(all.data(), &cell->value, cell_bytes);
-      std::memcpy(all.data() + inside, value + done, count);
-      std::memcpy(&cell->value, all.data(), cell_bytes);
-    }
+    const std::uint64_t first = (address + done) % GlobalRaces::page_bytes, count = std::min(GlobalRaces::page_bytes - first, bytes - done);
+    note_in_page((address + done) / GlobalRaces::page_bytes, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first + count),
+                 writes, access, before + done, value == nullptr ? nullptr : value + done);
     done += count;
   }
+}
+
+void GlobalRaceCheck::note_in_page(std::uint64_t number, std::uint32_t first, std::uint32_t end, bool writes, GlobalAccess access,
+                                   const std::uint8_t* before, const std::uint8_t* value) {
+  GlobalRaces::LocalPage* const page = local_.page(number);
+  if (page == nullptr) return;
+  if (writes) access.silent = !page->store(first, end, before, value);
+  local_.count(page->bytes.update(first, end, room_, [&](GlobalRaces::Touched& touched, std::uint32_t, std::uint32_t) {
+    touched.counts = touched.counts || access.strong;
+    GlobalAccess& kept = writes ? touched.write : touched.read;
+    if (kept.made && (!kept.strong || access.strong) && (!kept.silent || access.silent)) return;
+    kept = access;
+    (writes ? touched.write_releases : touched.read_releases) = releases_;
+  }));
 }
 
 void GlobalRaceCheck::access(const machine::AccessEvent& event) {
@@ -136,22 +134,24 @@ void GlobalRaceCheck::access(const machine::AccessEvent& event) {
   const bool plain = operation.semantics == Semantics::load || operation.semantics == Semantics::store;
   const code::Access* const access =
       plain || operation.semantics == Semantics::atomic ? &setup_.program.of<code::Access>(operation) : nullptr;
-  GlobalAccess made{.statement = operation.statement,
-                    .releases = releases_,
-                    .warp = static_cast<std::uint8_t>(event.event.warp()),
-                    .rank = static_cast<std::uint8_t>(event.event.rank()),
-                    .strong = (event.reads && event.writes) || (access != nullptr && access->ordered),
-                    .acquired = acquired_};
-  const machine::WarpState& warp = warp_of(event.event);
-  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
+  const GlobalAccess made{.statement = operation.statement,
+                          .warp = static_cast<std::uint8_t>(event.event.warp()),
+                          .rank = static_cast<std::uint8_t>(event.event.rank()),
+                          .made = true,
+                          .strong = (event.reads && event.writes) || (access != nullptr && access->ordered),
+                          .acquired = acquired_};
+  const bool known = event.writes && is_known(operation, access);
+  StoredBytes values;
+  const auto place = [&](int lane) { return event.places[static_cast<std::size_t>(lane)]; };
+  for_each_run(event.event.lanes(), event.bytes, !event.writes, place, [&](int lane, int count) {
+    for (int i = 0; known && i < count; ++i)
+      value_of(warp_of(event.event), operation, *access, lane + i, values.data() + static_cast<std::size_t>(i) * event.bytes);
     const std::uint64_t address = event.addresses[static_cast<std::size_t>(lane)];
-    const std::uint8_t* const before = event.places[static_cast<std::size_t>(lane)];
-    Value value;
-    const bool known = event.writes && access != nullptr && value_of(warp, operation, *access, lane, value);
-    if (event.reads) note(address, event.bytes, false, made, before, nullptr);
-    if (event.writes) note(address, event.bytes, true, made, before, known ? value.data() : nullptr);
-  }
+    const std::uint64_t bytes = std::uint64_t{event.bytes} * static_cast<unsigned>(count);
+    const std::uint8_t* const before = place(lane);
+    if (event.reads) note(address, bytes, false, made, before, nullptr);
+    if (event.writes) note(address, bytes, true, made, before, known ? values.data() : nullptr);
+  });
 }
 
 /// Fences, and accesses that acquire or release, if their scope is wider than the block.

@@ -25,10 +25,13 @@ class GlobalRaceCheck : public machine::Observer {
  private:
   void note(std::uint64_t address, std::uint64_t bytes, bool writes, GlobalAccess access, const std::uint8_t* before,
             const std::uint8_t* value);
+  void note_in_page(std::uint64_t number, std::uint32_t first, std::uint32_t end, bool writes, GlobalAccess access,
+                    const std::uint8_t* before, const std::uint8_t* value);
 
   const Setup& setup_;
-  std::uint64_t cluster_;
-  GlobalRaces::Local local_{GlobalRaces::most_pages};
+  std::uint64_t cluster_, begun_at_;
+  GlobalRaces::Local local_{GlobalRaces::most_runs};
+  std::vector<ByteRuns<GlobalRaces::Touched>::Run> room_;
   std::uint32_t releases_ = 0;
   bool acquired_ = false;
   int begun_ = 0, ended_ = 0;  ///< blocks

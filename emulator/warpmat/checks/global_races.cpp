@@ -1,61 +1,165 @@
 #include <warpmat/checks/global_races.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 namespace warpmat::checks {
 
 namespace {
 
 /// Whether two accesses of different clusters, the bytes of which meet, may have an order or need none.
 bool is_fine(const GlobalAccess& a, const GlobalAccess& b) {
-  if ((a.bytes & b.bytes) == 0) return true;
+  if (!a.made || !b.made) return true;
   if ((a.strong || b.strong) && a.counts && b.counts) return true;
   return (a.released && b.acquired) || (b.released && a.acquired);
 }
 
-/// The bits of the bytes of a cell.
-std::uint32_t mask_of(unsigned bytes) {
-  std::uint32_t mask = 0;
-  for (unsigned b = 0; b < 4; ++b) mask |= (bytes >> b & 1) != 0 ? 0xffu << 8 * b : 0;
-  return mask;
+/// Joins accesses that only differ in their warps.
+bool joins(GlobalAccess& a, const GlobalAccess& b) {
+  GlobalAccess same = b;
+  same.warp = a.warp;
+  same.many_warps = a.many_warps;
+  if (a != same) return false;
+  a.many_warps = a.many_warps || b.many_warps || a.warp != b.warp;
+  return true;
+}
+
+template <typename Differs>
+std::optional<std::uint32_t> first_byte(std::uint32_t first, std::uint32_t end, Differs differs) {
+  for (std::uint32_t i = first; i < end; ++i)
+    if (differs(i)) return i;
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> first_changed(const std::unique_ptr<GlobalRaces::Bits>& changed, std::uint32_t first, std::uint32_t end) {
+  if (changed == nullptr) return std::nullopt;
+  return first_byte(first, end, [&](std::uint32_t i) { return changed->test(i); });
 }
 
 }  // namespace
 
-void GlobalRaces::add(std::uint64_t cluster, Local local, const Report& report) {
-  const std::lock_guard lock(mutex_);
-  waiting_.emplace(cluster, std::move(local));
-  while (!waiting_.empty() && (waiting_.begin()->first <= next_ || waiting_.size() > most_waiting)) {
-    next_ = waiting_.begin()->first + 1;
-    merge(waiting_.begin()->first, waiting_.begin()->second, report);
-    waiting_.erase(waiting_.begin());
+bool GlobalRaces::Owned::join(const Owned& next) {
+  if (reader != next.reader || writer != next.writer) return false;
+  Owned both = *this;
+  if (!joins(both.read, next.read) || !joins(both.write, next.write)) return false;
+  *this = both;
+  return true;
+}
+
+bool GlobalRaces::LocalPage::store(std::uint32_t first, std::uint32_t end, const std::uint8_t* before, const std::uint8_t* value) {
+  if (value != nullptr && values == nullptr) values = std::make_unique_for_overwrite<std::array<std::uint8_t, page_bytes>>();
+  if (value != nullptr) std::copy(value, value + (end - first), values->data() + first);
+  if (value != nullptr && std::equal(value, value + (end - first), before)) return false;
+  if (changed == nullptr) changed = std::make_unique<Bits>();
+  for (std::uint32_t i = first; i < end; ++i)
+    if (value == nullptr || value[i - first] != before[i - first]) changed->set(i);
+  return true;
+}
+
+/// A cluster's accesses on their way to all clusters' ones.
+class GlobalRaces::Merge {
+ public:
+  Merge(GlobalRaces& races, std::uint64_t cluster, const Ended& ended, const Report& report)
+      : races_(races), cluster_(cluster), ended_(ended), report_(report) {}
+
+  void run() {
+    for (const auto& [number, page] : ended_.local)
+      if (Page* const all = races_.all_.page(number)) merge(number, *page, *all);
   }
+
+ private:
+  void merge(std::uint64_t number, const LocalPage& mine, Page& all) {
+    for (const ByteRuns<Touched>::Run& run : mine.bytes.runs()) {
+      const Touched touched = at_end(run.record);
+      races_.all_.count(all.bytes.update(run.first, run.end, races_.room_, [&](Owned& owned, std::uint32_t first, std::uint32_t end) {
+        compare(number, mine, all, touched, owned, first, end);
+        take(touched, owned);
+      }));
+    }
+    if (mine.changed == nullptr) return;
+    if (all.changed == nullptr) all.changed = std::make_unique<Bits>();
+    *all.changed |= *mine.changed;
+  }
+
+  /// With what is known at the cluster's end.
+  Touched at_end(Touched touched) const {
+    touched.read.released = touched.read_releases < ended_.releases;
+    touched.write.released = touched.write_releases < ended_.releases;
+    touched.read.counts = touched.write.counts = touched.counts;
+    return touched;
+  }
+
+  /// Reports at most one conflict of the bytes.
+  void compare(std::uint64_t number, const LocalPage& mine, const Page& all, const Touched& touched, const Owned& owned,
+               std::uint32_t first, std::uint32_t end) {
+    const auto conflict = [&](const GlobalAccess& access, bool writes, bool other_writes, auto place) {
+      const GlobalAccess& other = other_writes ? owned.write : owned.read;
+      const std::uint64_t other_cluster = other_writes ? owned.writer : owned.reader;
+      if (other_cluster == cluster_ || is_fine(access, other)) return false;
+      const std::optional<std::uint32_t> byte = place();
+      if (byte) report_(cluster_, {number * page_bytes + *byte, other_cluster, access, other, writes, other_writes});
+      return byte.has_value();
+    };
+    const auto i_changed = [&] { return first_changed(mine.changed, first, end); };
+    const auto other_changed = [&] { return first_changed(all.changed, first, end); };
+    const auto other_values = [&] { return other_value(number, mine, touched.write, owned, first, end); };
+    conflict(touched.write, true, true, other_values) || conflict(touched.write, true, false, i_changed) ||
+        conflict(touched.read, false, true, other_changed);
+  }
+
+  /// Where both write, and not the same. A writer that is no longer among those that ran together with clusters to come ended before this
+  /// cluster began: then the memory held its values, and what this cluster changed is other than them.
+  std::optional<std::uint32_t> other_value(std::uint64_t number, const LocalPage& mine, const GlobalAccess& write, const Owned& owned,
+                                           std::uint32_t first, std::uint32_t end) const {
+    if (write.unknown || owned.write.unknown) return first;
+    const auto found = races_.together_.find(owned.writer);
+    if (found == races_.together_.end()) return first_changed(mine.changed, first, end);
+    const LocalPage* const theirs = found->second.local.find(number);
+    return first_byte(first, end, [&](std::uint32_t i) { return (*mine.values)[i] != (*theirs->values)[i]; });
+  }
+
+  void take(const Touched& touched, Owned& owned) const {
+    if (!owned.read.made && touched.read.made) {
+      owned.read = touched.read;
+      owned.reader = cluster_;
+    }
+    if ((!owned.write.made || owned.write.silent) && touched.write.made) {
+      owned.write = touched.write;
+      owned.writer = cluster_;
+    }
+  }
+
+  GlobalRaces& races_;
+  std::uint64_t cluster_;
+  const Ended& ended_;
+  const Report& report_;
+};
+
+std::uint64_t GlobalRaces::begin() {
+  const std::lock_guard lock(mutex_);
+  return *begun_.insert(++time_);
+}
+
+void GlobalRaces::add(std::uint64_t cluster, std::uint64_t begun, std::uint32_t releases, Local local, const Report& report) {
+  const std::lock_guard lock(mutex_);
+  waiting_.emplace(cluster, Ended{begun, ++time_, releases, std::move(local)});
+  while (!waiting_.empty() && (waiting_.begin()->first <= next_ || waiting_.size() > most_waiting)) merge_first(report);
 }
 
 void GlobalRaces::finish(const Report& report) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [cluster, local] : waiting_) merge(cluster, local, report);
-  waiting_.clear();
+  while (!waiting_.empty()) merge_first(report);
 }
 
-void GlobalRaces::merge(std::uint64_t cluster, const Local& local, const Report& report) {
-  local.for_each([&](std::uint64_t number, const GlobalCell& mine) {
-    if ((mine.read.bytes | mine.write.bytes) == 0) return;
-    Cell* const cell = all_.cell(number);
-    if (cell == nullptr) return;
-    const auto conflict = [&](const GlobalAccess& access, bool writes, const Owned& other, bool other_writes) {
-      if (other.cluster == cluster || is_fine(access, other.access)) return false;
-      report(cluster, {number * Local::cell_bytes, other.cluster, access, other.access, writes, other_writes});
-      return true;
-    };
-    const bool equal = ((mine.value ^ cell->value) & mask_of(mine.write.bytes & cell->write.access.bytes)) == 0;
-    bool found = !equal && conflict(mine.write, true, cell->write, true);
-    found = found || (!mine.write.silent && conflict(mine.write, true, cell->read, false));
-    found = found || (!cell->write.access.silent && conflict(mine.read, false, cell->write, true));
-    if (cell->read.access.bytes == 0 && mine.read.bytes != 0) cell->read = {mine.read, cluster};
-    if ((cell->write.access.bytes == 0 || cell->write.access.silent) && mine.write.bytes != 0) {
-      cell->write = {mine.write, cluster};
-      cell->value = mine.value;
-    }
-  });
+void GlobalRaces::merge_first(const Report& report) {
+  auto node = waiting_.extract(waiting_.begin());
+  next_ = node.key() + 1;
+  Merge(*this, node.key(), node.mapped(), report).run();
+  begun_.erase(begun_.find(node.mapped().begun));
+  together_.insert(std::move(node));
+  const std::uint64_t earliest = begun_.empty() ? time_ + 1 : *begun_.begin();
+  std::erase_if(together_, [&](const auto& each) { return each.second.ended < earliest; });
 }
 
 }  // namespace warpmat::checks

@@ -1,68 +1,66 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
-#include <utility>
+#include <vector>
 
+#include <warpmat/checks/byte_runs.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::checks {
 
-// Accesses of clusters to global memory, in cells of 4 bytes, pages of 1024.
-
-/// How a cluster accesses a cell first.
+/// How a cluster accesses a byte of global memory first.
 struct GlobalAccess {
   std::uint32_t statement = 0;
-  std::uint32_t releases = 0;  ///< of the cluster before it
-  std::uint8_t bytes = 0;      ///< a bit for each byte of the cell; 0: there is no access
   std::uint8_t warp = 0, rank = 0;
-  bool strong = false;    ///< atomic, volatile, relaxed, acquire, release
-  bool counts = false;    ///< the cluster has made a strong access to the cell: it may know what others have done there
-  bool acquired = false;  ///< the cluster has acquired something before it
-  bool released = false;  ///< the cluster releases something behind it: known at its end
-  bool silent = false;    ///< a store that leaves what is there
-};
-struct GlobalCell {
-  GlobalAccess read, write;
-  std::uint32_t value = 0;  ///< that is written
+  bool made : 1 = false;
+  bool strong : 1 = false;      ///< atomic, volatile, relaxed, acquire, release
+  bool counts : 1 = false;      ///< the cluster has made a strong access to the byte: it may know what others have done there
+  bool acquired : 1 = false;    ///< the cluster has acquired something before it
+  bool released : 1 = false;    ///< the cluster releases something behind it: known at its end
+  bool silent : 1 = false;      ///< a store that leaves what is there
+  bool unknown : 1 = false;     ///< a store of values that the check does not know
+  bool many_warps : 1 = false;  ///< `warp` is one of several
+
+  friend bool operator==(const GlobalAccess&, const GlobalAccess&) = default;
 };
 
-/// Pages by number, at most so many.
-template <typename Cell>
+/// Pages of global memory by number, at most so many runs.
+template <typename Page>
 class GlobalPages {
  public:
-  static constexpr std::uint64_t cell_bytes = 4, page_cells = 256;
-  using Page = std::array<Cell, page_cells>;
+  explicit GlobalPages(std::ptrdiff_t most) : most_(most) {}
 
-  explicit GlobalPages(std::size_t most) : most_(most) {}
-
-  /// nullptr where there would be more pages than may be.
-  Cell* cell(std::uint64_t number) {
-    const std::uint64_t page = number / page_cells;
-    if (last_ == nullptr || page != last_number_) {
-      auto found = pages_.find(page);
+  /// nullptr where there are as many runs as there may be.
+  Page* page(std::uint64_t number) {
+    if (last_ == nullptr || number != last_number_) {
+      auto found = pages_.find(number);
       if (found == pages_.end()) {
-        if (pages_.size() == most_) return nullptr;
-        found = pages_.emplace(page, std::make_unique<Page>()).first;
+        if (runs_ >= most_) return nullptr;
+        found = pages_.emplace(number, std::make_unique<Page>()).first;
       }
       last_ = found->second.get();
-      last_number_ = page;
+      last_number_ = number;
     }
-    return &(*last_)[number % page_cells];
+    return last_;
   }
-  template <typename Visit>
-  void for_each(Visit visit) const {
-    for (const auto& [number, page] : pages_)
-      for (std::size_t i = 0; i < page_cells; ++i) visit(number * page_cells + i, (*page)[i]);
+  const Page* find(std::uint64_t number) const {
+    const auto found = pages_.find(number);
+    return found == pages_.end() ? nullptr : found->second.get();
   }
+  void count(std::ptrdiff_t runs) { runs_ += runs; }
+  auto begin() const { return pages_.begin(); }
+  auto end() const { return pages_.end(); }
 
  private:
-  std::size_t most_;
+  std::ptrdiff_t most_, runs_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   Page* last_ = nullptr;
   std::uint64_t last_number_ = 0;
@@ -73,8 +71,29 @@ class GlobalPages {
 /// fences that concern another word hide races, and no right program has a report.
 class GlobalRaces {
  public:
-  static constexpr std::size_t most_pages = 16384;  ///< of all clusters: 16 MiB; what lies in others is not looked at
-  using Local = GlobalPages<GlobalCell>;
+  static constexpr std::ptrdiff_t most_runs = 1 << 24;  ///< of all clusters; what lies in further pages is not looked at
+  static constexpr std::uint64_t page_bytes = 4096;
+  using Bits = std::bitset<page_bytes>;
+
+  /// What a cluster has done with a run of bytes.
+  struct Touched {
+    GlobalAccess read, write;
+    std::uint32_t read_releases = 0, write_releases = 0;  ///< of the cluster before them
+    bool counts = false;
+
+    bool join(const Touched& next) const { return *this == next; }
+    friend bool operator==(const Touched&, const Touched&) = default;
+  };
+  struct LocalPage {
+    ByteRuns<Touched> bytes;
+    std::unique_ptr<Bits> changed;  ///< bytes that a store gave another value
+    std::unique_ptr<std::array<std::uint8_t, page_bytes>> values;
+
+    /// Takes what a store writes over `before`; `value` may be nullptr: it is not known. Whether it changes a byte.
+    bool store(std::uint32_t first, std::uint32_t end, const std::uint8_t* before, const std::uint8_t* value);
+  };
+  using Local = GlobalPages<LocalPage>;
+
   struct Conflict {
     std::uint64_t address;
     std::uint64_t other_cluster;
@@ -83,29 +102,43 @@ class GlobalRaces {
   };
   using Report = std::function<void(std::uint64_t cluster, const Conflict&)>;
 
-  /// Takes the accesses of a cluster that has ended. Reports conflicts with clusters of lower numbers, in the order of the clusters, if
-  /// these end nearly in that order.
-  void add(std::uint64_t cluster, Local local, const Report& report);
+  /// A cluster begins: before its first access. Returns the time.
+  std::uint64_t begin();
+  /// Takes the accesses of a cluster that has ended, and has released something so often. Reports conflicts with clusters of lower numbers,
+  /// in the order of the clusters, if these end nearly in that order.
+  void add(std::uint64_t cluster, std::uint64_t begun, std::uint32_t releases, Local local, const Report& report);
   /// The same of clusters whose predecessors have not come.
   void finish(const Report& report);
 
  private:
   struct Owned {
-    GlobalAccess access;
-    std::uint64_t cluster = 0;
+    GlobalAccess read, write;
+    std::uint64_t reader = 0, writer = 0;  ///< clusters
+
+    bool join(const Owned& next);
   };
-  struct Cell {
-    Owned read, write;
-    std::uint32_t value = 0;
+  struct Page {
+    ByteRuns<Owned> bytes;
+    std::unique_ptr<Bits> changed;
+  };
+  struct Ended {
+    std::uint64_t begun, ended;
+    std::uint32_t releases;
+    Local local;
   };
   static constexpr std::size_t most_waiting = 64;
+  class Merge;
 
-  void merge(std::uint64_t cluster, const Local& local, const Report& report);
+  void merge_first(const Report& report);
 
   std::mutex mutex_;
-  std::map<std::uint64_t, Local> waiting_;
+  std::uint64_t time_ = 0;
+  std::multiset<std::uint64_t> begun_;      ///< of clusters that are not merged
+  std::map<std::uint64_t, Ended> waiting_;  ///< for clusters of lower numbers
+  std::vector<ByteRuns<Owned>::Run> room_;
+  std::map<std::uint64_t, Ended> together_;  ///< merged ones that ran while a cluster ran that is not merged: their values are compared
   std::uint64_t next_ = 0;
-  GlobalPages<Cell> all_{most_pages};
+  GlobalPages<Page> all_{most_runs};
 };
 
 }  // namespace warpmat::checks

@@ -40,6 +40,11 @@ void LaneRaceCheck::access(const machine::AccessEvent& event) {
   if (event.space != Space::shared || operation.semantics == Semantics::matrix) return;
   BlockState& here = block(event.event.rank());
   const bool synchronising = (event.reads && event.writes) || (!event.asynchronous && setup_.program.of<code::Access>(operation).ordered);
+  if (!synchronising) {
+    const SharedRead lanes = shared_read(event, here.shared, here.bytes);
+    const int warp = event.event.warp();
+    if (event.writes ? here.races.write_words(warp, lanes) : here.races.defer(warp, lanes)) return;
+  }
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::size_t offset = offset_from(here.shared, event.places[static_cast<std::size_t>(lane)]);

@@ -44,19 +44,67 @@ bool LaneRaces::is_news(const Write& write, int index) {
   return std::ranges::any_of(warp(index).known, [&](const Times& known) { return write.time > known[write.lane]; });
 }
 
+bool LaneRaces::defer(int index, const SharedRead& read) {
+  constexpr std::size_t most_deferred = 128;
+  Warp& here = warp(index);
+  if (here.wrote > here.met) return false;
+  if (here.deferred.size() == most_deferred) record_deferred(index);
+  here.deferred.push_back(read);
+  here.deferred.back().clock = here.now;
+  return true;
+}
+
+void LaneRaces::record_deferred(int index) {
+  for (const SharedRead& read : warp(index).deferred)
+    for (LaneMask rest = read.lanes; rest != 0; rest &= rest - 1) {
+      const int lane = first_lane(rest);
+      for_each_word(read.offsets[static_cast<std::size_t>(lane)], read.bytes, [&](Word& word, std::uint8_t part) {
+        note(word.reads, {index, lane, read.statement, false}, read.clock, part);
+        return std::optional<Conflict>();
+      });
+    }
+  warp(index).deferred.clear();
+}
+
+void LaneRaces::note(Reads& reads, const Access& access, Time time, std::uint8_t part) {
+  const bool same = reads.time == time && reads.warp == access.warp && reads.statement == access.statement && reads.bytes == part;
+  const LaneMask before = same ? reads.lanes : 0;
+  reads = {time, access.statement, before | lane_bit(access.lane), static_cast<std::uint8_t>(access.warp), part, access.synchronising};
+}
+
+bool LaneRaces::write_words(int index, const SharedRead& written) {
+  constexpr std::uint8_t all_bytes = 0xf;
+  if (written.bytes % word_bytes != 0) return false;
+  record_deferred(index);
+  Warp& here = warp(index);
+  here.wrote = here.now;
+  for (LaneMask rest = written.lanes; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::size_t offset = written.offsets[static_cast<std::size_t>(lane)];
+    if (offset % word_bytes != 0) return false;
+    for (std::size_t i = offset / word_bytes; i < (offset + written.bytes) / word_bytes; ++i) {
+      Word& word = words_[i];
+      const bool wrote = word.write.warp == index && word.write.time > here.met,
+                 read = word.reads.warp == index && word.reads.time > here.met;
+      if (wrote || read) return false;
+      word.write = {here.now, written.statement, static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(lane), all_bytes, false};
+    }
+  }
+  return true;
+}
+
 std::optional<LaneRaces::Conflict> LaneRaces::read(const Access& access, std::size_t offset, std::size_t bytes) {
+  record_deferred(access.warp);
   return for_each_word(offset, bytes, [&](Word& word, std::uint8_t part) {
     auto conflict = racing_write(word, access, part);
-    Reads& reads = word.reads;
-    const Time now = warp(access.warp).now;
-    const bool same = reads.time == now && reads.warp == access.warp && reads.statement == access.statement && reads.bytes == part;
-    const LaneMask before = same ? reads.lanes : 0;
-    reads = {now, access.statement, before | lane_bit(access.lane), static_cast<std::uint8_t>(access.warp), part, access.synchronising};
+    note(word.reads, access, warp(access.warp).now, part);
     return conflict;
   });
 }
 
 std::optional<LaneRaces::Conflict> LaneRaces::write(const Access& access, std::size_t offset, std::size_t bytes) {
+  record_deferred(access.warp);
+  warp(access.warp).wrote = warp(access.warp).now;
   return for_each_word(offset, bytes, [&](Word& word, std::uint8_t part) {
     auto conflict = racing_write(word, access, part);
     if (!conflict) conflict = racing_read(word, access, part);
@@ -69,6 +117,8 @@ std::optional<LaneRaces::Conflict> LaneRaces::write(const Access& access, std::s
 }
 
 void LaneRaces::land(int index, int lane, std::size_t offset, std::size_t bytes) {
+  record_deferred(index);
+  warp(index).wrote = warp(index).now;
   for_each_word(offset, bytes, [&](Word& word, std::uint8_t) -> std::optional<Conflict> {
     if (word.write.warp == index && word.write.lane == lane && word.write.time != 0) word.write.time = warp(index).now;
     return std::nullopt;
@@ -86,12 +136,22 @@ void LaneRaces::meet(int index, LaneMask lanes) {
     if ((lanes >> lane & 1) != 0) joined[lane] = here.now;
   for (std::size_t lane = 0; lane < joined.size(); ++lane)
     if ((lanes >> lane & 1) != 0) here.known[lane] = joined;
+  if (lanes == all_lanes) {
+    here.met = here.now;
+    here.deferred.clear();
+  }
   ++here.now;
 }
 
 void LaneRaces::synchronise(int index, int lane, std::size_t word) {
   Warp& here = warp(index);
-  Release& release = releases_[word];
+  if (release_numbers_.empty()) release_numbers_.resize(words_.size());
+  std::uint32_t& number = release_numbers_[word / word_bytes];
+  if (number == 0) {
+    releases_.emplace_back();
+    number = static_cast<std::uint32_t>(releases_.size());
+  }
+  Release& release = releases_[number - 1];
   if (release.warp != index && release.warp != -1) join_all(index, lane);  // by way of another warp: of whom is not known
   Times& known = here.known[static_cast<std::size_t>(lane)];
   if (release.warp != index) release = {index, {}};

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include <warpmat/checks/lane_runs.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::checks {
@@ -30,6 +30,12 @@ class LaneRaces {
 
   LaneRaces(std::size_t bytes, int warps) : warps_(static_cast<std::size_t>(warps)), words_((bytes + word_bytes - 1) / word_bytes) {}
 
+  /// Records a read of lanes later, if all lanes of the warp have met since one of them wrote. Else false: each lane's read is to be
+  /// recorded.
+  bool defer(int warp, const SharedRead& read);
+  /// Records what lanes write, if all have met since the bytes were accessed; whole words. Else false: each lane's write is to be recorded.
+  bool write_words(int warp, const SharedRead& written);
+
   /// Records an access to [offset, offset + bytes); returns the earlier one with which it races.
   std::optional<Conflict> read(const Access& access, std::size_t offset, std::size_t bytes);
   std::optional<Conflict> write(const Access& access, std::size_t offset, std::size_t bytes);
@@ -48,6 +54,9 @@ class LaneRaces {
   using Times = std::array<Time, warp_size>;
   struct Warp {
     Time now = 1;
+    Time met = 0;    ///< all lanes come behind what was until then
+    Time wrote = 0;  ///< the last write
+    std::vector<SharedRead> deferred = {};
     std::array<Times, warp_size> known{};  ///< by lane: up to when it comes behind each lane of its warp
   };
   struct Write {
@@ -78,12 +87,15 @@ class LaneRaces {
   std::optional<Conflict> for_each_word(std::size_t offset, std::size_t bytes, Visit visit);
   Warp& warp(int index) { return warps_[static_cast<std::size_t>(index)]; }
   std::optional<Conflict> racing_write(const Word& word, const Access& access, std::uint8_t bytes);
+  void record_deferred(int warp);
+  static void note(Reads& reads, const Access& access, Time time, std::uint8_t part);
   bool is_news(const Write& write, int warp);
   std::optional<Conflict> racing_read(const Word& word, const Access& access, std::uint8_t bytes);
 
   std::vector<Warp> warps_;
   std::vector<Word> words_;
-  std::unordered_map<std::size_t, Release> releases_;  ///< by word
+  std::vector<std::uint32_t> release_numbers_;  ///< by word: of its release, from 1 on; empty before the first one
+  std::vector<Release> releases_;
 };
 
 }  // namespace warpmat::checks

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/checks/lane_runs.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
@@ -68,16 +69,23 @@ void RaceCheck::access(const machine::AccessEvent& event) {
   const bool ordered = (event.reads && event.writes) || (!event.asynchronous && operation.semantics != Semantics::matrix &&
                                                          setup_.program.of<code::Access>(operation).ordered);
   const auto kind = ordered ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
-  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const auto offset = offset_from(here.shared, event.places[static_cast<std::size_t>(lane)]);
-    if (offset >= here.bytes) continue;
+  const SharedRead lanes = shared_read(event, here.shared, here.bytes);
+  if (event.reads && !ordered && here.races.defer(warp, lanes)) return;
+  const auto note = [&](std::size_t offset, std::size_t bytes) {
     std::optional<RaceDetector::Conflict> conflict;
-    if (event.reads) conflict = here.races.read(warp, offset, event.bytes, operation.statement, kind);
-    if (!conflict && event.writes) conflict = here.races.write(warp, offset, event.bytes, operation.statement, kind);
-    if (event.asynchronous) here.races.begin_copy(warp, offset, event.bytes);
-    if (conflict) report(event.event, lane, offset, event.writes, *conflict);
-  }
+    if (event.writes)  // of an atomic, too: what races with its read races with its write
+      conflict = here.races.write(warp, offset, bytes, operation.statement, kind);
+    else
+      conflict = here.races.read(warp, offset, bytes, operation.statement, kind);
+    if (event.asynchronous) here.races.begin_copy(warp, offset, bytes);
+    return conflict;
+  };
+  const auto offset_of = [&](int lane) { return lanes.offsets[static_cast<std::size_t>(lane)]; };
+  for_each_run(lanes.lanes, lanes.bytes, true, offset_of, [&](int first, int count) {
+    if (!note(offset_of(first), static_cast<std::size_t>(count) * lanes.bytes)) return;
+    for (int lane = first; lane < first + count; ++lane)  // which one has the race
+      if (const auto conflict = note(offset_of(lane), lanes.bytes)) report(event.event, lane, offset_of(lane), event.writes, *conflict);
+  });
 }
 
 /// Nothing orders the exit of a block after an arrival at its mbarrier for which no warp waits.
@@ -171,13 +179,7 @@ void RaceCheck::check_mbarriers(const Synchronisation& event) {
 
 void RaceCheck::synchronises(const Synchronisation& event) {
   if (event.kind == Synchronisation::Kind::mbarrier && event.event != nullptr) check_mbarriers(event);
-  RaceDetector& races = block(event.rank).races;
-  for (LaneMask rest = event.acquired | event.released; rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const auto word = reinterpret_cast<std::uintptr_t>(event.words[static_cast<std::size_t>(lane)]);
-    if ((event.acquired & lane_bit(lane)) != 0) races.acquire(event.warp, word);
-    if ((event.released & lane_bit(lane)) != 0) races.release(event.warp, word);
-  }
+  block(event.rank).races.synchronise(event.warp, event.words, event.acquired, event.released);
 }
 
 void RaceCheck::barrier_arrives(const BarrierEvent& event) {

@@ -1,6 +1,9 @@
 #include <warpmat/checks/race_detector.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
 
 namespace warpmat::checks {
 
@@ -9,7 +12,11 @@ RaceDetector::RaceDetector(std::size_t bytes, int warps)
       clocks_(warps_, Vector(warps_)),
       shared_by_((bytes + cell_bytes - 1) / cell_bytes, std::uint8_t{cell_bytes}),
       writes_(shared_by_.size() * cell_bytes),
-      reads_(writes_.size() * warps_) {
+      reads_(static_cast<Access*>(std::calloc(writes_.size() * warps_, sizeof(Access)))),
+      deferred_(warps_),
+      written_(warps_),
+      copying_(warps_) {
+  if (reads_ == nullptr) throw std::bad_alloc();
   for (std::size_t i = 0; i < warps_; ++i) clocks_[i][i] = 1;
 }
 
@@ -42,9 +49,8 @@ RaceDetector::Access RaceDetector::access_now(int warp, std::uint32_t statement,
 }
 
 bool RaceDetector::races(const Access& earlier, int warp, Kind kind) const {
-  if (earlier.clock == 0 || earlier.warp == warp) return false;
-  if (kind == Kind::synchronising && earlier.kind == kind) return false;
-  return earlier.clock > clocks_[static_cast<std::size_t>(warp)][earlier.warp];
+  if (earlier.clock <= clocks_[static_cast<std::size_t>(warp)][earlier.warp] || earlier.warp == warp) return false;
+  return kind != Kind::synchronising || earlier.kind != kind;
 }
 
 std::optional<RaceDetector::Conflict> RaceDetector::racing_write(std::size_t record, int warp, Kind kind) const {
@@ -55,6 +61,7 @@ std::optional<RaceDetector::Conflict> RaceDetector::racing_write(std::size_t rec
 
 std::optional<RaceDetector::Conflict> RaceDetector::read(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
                                                          Kind kind) {
+  if (!deferred_[static_cast<std::size_t>(warp)].empty()) record_deferred(warp);
   const Access now = access_now(warp, statement, kind);
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
@@ -68,6 +75,12 @@ std::optional<RaceDetector::Conflict> RaceDetector::read(int warp, std::size_t o
 std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
                                                           Kind kind) {
   const Access now = access_now(warp, statement, kind);
+  const auto w = static_cast<std::size_t>(warp);
+  for (std::uint64_t rest = deferring_ & ~(std::uint64_t{1} << w); rest != 0; rest &= rest - 1)
+    if (const int other = std::countr_zero(rest);
+        clocks_[w][static_cast<std::size_t>(other)] < deferred_[static_cast<std::size_t>(other)].back().clock)
+      record_deferred(other);
+  written_[w] = now.clock;
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
     if ((conflict = racing_write(record, warp, kind))) return false;
@@ -82,7 +95,47 @@ std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t 
   return conflict;
 }
 
+bool RaceDetector::defer(int warp, const SharedRead& read) {
+  constexpr std::size_t most_deferred = 128;
+  const auto w = static_cast<std::size_t>(warp);
+  const Vector& known = clocks_[w];
+  for (std::size_t other = 0; other < warps_; ++other)
+    if (other != w && (written_[other] > known[other] || copying_[other] != 0)) return false;
+  if (copying_[w] != 0) return false;
+  std::vector<SharedRead>& reads = deferred_[w];
+  if (reads.size() == most_deferred) make_room(warp);
+  reads.push_back(read);
+  reads.back().clock = known[w];
+  deferring_ |= std::uint64_t{1} << w;
+  return true;
+}
+
+/// Forgets what all warps come behind, or records all.
+void RaceDetector::make_room(int warp) {
+  const auto w = static_cast<std::size_t>(warp);
+  Clock known = pending;
+  for (std::size_t other = 0; other + 1 < warps_; ++other)
+    if (other != w) known = std::min(known, clocks_[other][w]);
+  if (std::erase_if(deferred_[w], [&](const SharedRead& read) { return read.clock <= known; }) == 0) record_deferred(warp);
+}
+
+void RaceDetector::record_deferred(int warp) {
+  const auto w = static_cast<std::size_t>(warp);
+  for (const SharedRead& read : deferred_[w]) {
+    const auto offset_of = [&](int lane) { return read.offsets[static_cast<std::size_t>(lane)]; };
+    for_each_run(read.lanes, read.bytes, true, offset_of, [&](int lane, int lanes) {
+      for_each_record(offset_of(lane), static_cast<std::size_t>(lanes) * read.bytes, [&](std::size_t record) {
+        reader(record, warp) = {read.clock, read.statement, static_cast<std::uint8_t>(warp), Kind::plain};
+        return true;
+      });
+    });
+  }
+  deferred_[w].clear();
+  deferring_ &= ~(std::uint64_t{1} << w);
+}
+
 void RaceDetector::begin_copy(int warp, std::size_t offset, std::size_t bytes) {
+  copying_[static_cast<std::size_t>(warp)] += bytes;
   for_each_record(offset, bytes, [&](std::size_t record) {
     if (writes_[record].warp == warp) writes_[record].clock = pending;
     return true;
@@ -90,11 +143,18 @@ void RaceDetector::begin_copy(int warp, std::size_t offset, std::size_t bytes) {
 }
 
 void RaceDetector::land_copy(int warp, std::size_t offset, std::size_t bytes) {
+  landed(warp, bytes);
   for_each_record(offset, bytes, [&](std::size_t record) {
     Access& write = writes_[record];
     if (write.warp == warp && write.clock == pending) write.clock = clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
     return true;
   });
+}
+
+void RaceDetector::landed(int warp, std::size_t bytes) {
+  const auto w = static_cast<std::size_t>(warp);
+  copying_[w] -= std::min(copying_[w], bytes);
+  written_[w] = clocks_[w][w];
 }
 
 void RaceDetector::join(Vector& to, const Vector& from) {
@@ -112,24 +172,25 @@ void RaceDetector::leave(int warp, int barrier) {
   join(clocks_[static_cast<std::size_t>(warp)], barriers_[barrier]);
 }
 
-void RaceDetector::synchronise(int warp, std::uintptr_t word) {
-  acquire(warp, word);
-  release(warp, word);
-}
-
-void RaceDetector::release(int warp, std::uintptr_t word) {
+void RaceDetector::synchronise(int warp, std::span<const std::uint8_t* const> words, LaneMask acquiring, LaneMask releasing) {
   Vector& own = clocks_[static_cast<std::size_t>(warp)];
-  join(words_[word], own);
-  ++own[static_cast<std::size_t>(warp)];
-}
-
-void RaceDetector::acquire(int warp, std::uintptr_t word) {
-  join(clocks_[static_cast<std::size_t>(warp)], words_[word]);
+  const auto for_each_word = [&](LaneMask lanes, auto visit) {
+    const std::uint8_t* last = nullptr;
+    for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+      const std::uint8_t* const word = words[static_cast<std::size_t>(first_lane(rest))];
+      if (word != last) visit(words_[reinterpret_cast<std::uintptr_t>(word)]);
+      last = word;
+    }
+  };
+  for_each_word(acquiring, [&](Vector& word) { join(own, word); });
+  for_each_word(releasing, [&](Vector& word) { join(word, own); });
+  if (releasing != 0) ++own[static_cast<std::size_t>(warp)];
 }
 
 /// The accelerator's writes follow the statement that started it. They precede other accesses only by way of the mbarrier, so even later
 /// accesses of the same warp may race with them.
 void RaceDetector::land_bulk(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, std::uintptr_t word) {
+  landed(warp, bytes);
   const auto w = static_cast<std::size_t>(warp);
   Clock& now = clocks_[w][w];
   Vector& known = words_[word];

@@ -2,9 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
+#include <unordered_map>
 #include <vector>
+
+#include <warpmat/checks/lane_runs.h>
 
 namespace warpmat::checks {
 
@@ -27,6 +33,9 @@ class RaceDetector {
   /// with land().
   std::optional<Conflict> read(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, Kind kind);
   std::optional<Conflict> write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, Kind kind);
+  /// Records a plain read later, if it races with nothing that was written: most reads are over, by a barrier, before somebody writes. Else
+  /// false: it is to be recorded now.
+  bool defer(int warp, const SharedRead& read);
   void begin_copy(int warp, std::size_t offset, std::size_t bytes);
   void land_copy(int warp, std::size_t offset, std::size_t bytes);
 
@@ -39,12 +48,9 @@ class RaceDetector {
   /// `warp` continues after a barrier: everything before the other warps' arrivals happens before its next access.
   void leave(int warp, int barrier);
   void complete(int barrier) { barriers_.erase(barrier); }
-  /// An access to a word that orders warps: it acquires from earlier accesses to the same word, and releases to later ones. `word` is the
-  /// host address.
-  void synchronise(int warp, std::uintptr_t word);
-  /// Release only: joins the clock of `warp` into the word's clock. A later acquire() of the word is ordered after it.
-  void release(int warp, std::uintptr_t word);
-  void acquire(int warp, std::uintptr_t word);
+  /// Accesses of the lanes of a warp to words that order warps: those that acquire come after what earlier ones have released to the same
+  /// word. `words` are host addresses, by lane.
+  void synchronise(int warp, std::span<const std::uint8_t* const> words, LaneMask acquiring, LaneMask releasing);
 
  private:
   using Clock = std::uint32_t;
@@ -54,6 +60,9 @@ class RaceDetector {
     std::uint32_t statement = 0;
     std::uint8_t warp = 0;
     Kind kind = Kind::plain;
+  };
+  struct Free {
+    void operator()(Access* all) const { std::free(all); }
   };
   static constexpr Clock pending = 0xffffffff;
 
@@ -71,14 +80,21 @@ class RaceDetector {
   /// The write before, if an access of `warp` races with it.
   std::optional<Conflict> racing_write(std::size_t record, int warp, Kind kind) const;
   static void join(Vector& to, const Vector& from);
+  void record_deferred(int warp);
+  void make_room(int warp);
+  void landed(int warp, std::size_t bytes);
 
-  std::size_t warps_;                    ///< of the block, plus one for agents outside it
-  std::vector<Vector> clocks_;           ///< by warp
-  std::vector<std::uint8_t> shared_by_;  ///< by cell: the bytes that share a record
-  std::vector<Access> writes_;           ///< by record
-  std::vector<Access> reads_;            ///< by record and warp
+  std::size_t warps_;                      ///< of the block, plus one for agents outside it
+  std::vector<Vector> clocks_;             ///< by warp
+  std::vector<std::uint8_t> shared_by_;    ///< by cell: the bytes that share a record
+  std::vector<Access> writes_;             ///< by record
+  std::unique_ptr<Access[], Free> reads_;  ///< by record and warp; pages that nobody has read cost nothing
   std::map<int, Vector> barriers_;
-  std::map<std::uintptr_t, Vector> words_;
+  std::unordered_map<std::uintptr_t, Vector> words_;
+  std::vector<std::vector<SharedRead>> deferred_;  ///< by warp
+  std::uint64_t deferring_ = 0;                    ///< warps that have deferred reads
+  std::vector<Clock> written_;                     ///< by warp: when it wrote last, anywhere
+  std::vector<std::size_t> copying_;               ///< by warp: bytes of its copies that have not landed
 };
 
 }  // namespace warpmat::checks
