@@ -81,7 +81,7 @@ void RaceCheck::access(const machine::AccessEvent& event) {
     return conflict;
   };
   const auto offset_of = [&](int lane) { return lanes.offsets[static_cast<std::size_t>(lane)]; };
-  for_each_run(lanes.lanes, lanes.bytes, true, offset_of, [&](int first, int count) {
+  for_each_run(lanes.lanes, lanes.bytes, !event.asynchronous, offset_of, [&](int first, int count) {
     if (!note(offset_of(first), static_cast<std::size_t>(count) * lanes.bytes)) return;
     for (int lane = first; lane < first + count; ++lane)  // which one has the race
       if (const auto conflict = note(offset_of(lane), lanes.bytes)) report(event.event, lane, offset_of(lane), event.writes, *conflict);

@@ -14,8 +14,7 @@ RaceDetector::RaceDetector(std::size_t bytes, int warps)
       writes_(shared_by_.size() * cell_bytes),
       reads_(static_cast<Access*>(std::calloc(writes_.size() * warps_, sizeof(Access)))),
       deferred_(warps_),
-      written_(warps_),
-      copying_(warps_) {
+      written_(warps_) {
   if (reads_ == nullptr) throw std::bad_alloc();
   for (std::size_t i = 0; i < warps_; ++i) clocks_[i][i] = 1;
 }
@@ -99,9 +98,9 @@ bool RaceDetector::defer(int warp, const SharedRead& read) {
   constexpr std::size_t most_deferred = 128;
   const auto w = static_cast<std::size_t>(warp);
   const Vector& known = clocks_[w];
-  for (std::size_t other = 0; other < warps_; ++other)
-    if (other != w && (written_[other] > known[other] || copying_[other] != 0)) return false;
-  if (copying_[w] != 0) return false;
+  bool may_race = copying_ != 0;
+  for (std::size_t other = 0; other < warps_; ++other) may_race |= written_[other] > known[other];
+  if (may_race) return false;
   std::vector<SharedRead>& reads = deferred_[w];
   if (reads.size() == most_deferred) make_room(warp);
   reads.push_back(read);
@@ -135,7 +134,7 @@ void RaceDetector::record_deferred(int warp) {
 }
 
 void RaceDetector::begin_copy(int warp, std::size_t offset, std::size_t bytes) {
-  copying_[static_cast<std::size_t>(warp)] += bytes;
+  copying_ += bytes;
   for_each_record(offset, bytes, [&](std::size_t record) {
     if (writes_[record].warp == warp) writes_[record].clock = pending;
     return true;
@@ -153,7 +152,7 @@ void RaceDetector::land_copy(int warp, std::size_t offset, std::size_t bytes) {
 
 void RaceDetector::landed(int warp, std::size_t bytes) {
   const auto w = static_cast<std::size_t>(warp);
-  copying_[w] -= std::min(copying_[w], bytes);
+  copying_ -= std::min(copying_, bytes);
   written_[w] = clocks_[w][w];
 }
 

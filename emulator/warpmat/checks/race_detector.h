@@ -94,7 +94,7 @@ class RaceDetector {
   std::vector<std::vector<SharedRead>> deferred_;  ///< by warp
   std::uint64_t deferring_ = 0;                    ///< warps that have deferred reads
   std::vector<Clock> written_;                     ///< by warp: when it wrote last, anywhere
-  std::vector<std::size_t> copying_;               ///< by warp: bytes of its copies that have not landed
+  std::size_t copying_ = 0;                        ///< bytes of copies that have not landed
 };
 
 }  // namespace warpmat::checks
