@@ -7,7 +7,7 @@
 # BASE has the C library of Debian 12 or a later one; with nvcc the image compiles programs, too.
 ARG BASE=debian:12-slim
 FROM ${BASE}
-RUN apt-get update -qq && apt-get install --yes --no-install-recommends libatomic1 libeigen3-dev liblz4-1 libzstd1 python3-numpy zlib1g && rm -rf /var/lib/apt/lists/*
+RUN apt-get update -qq && apt-get install --yes --no-install-recommends libeigen3-dev python3-numpy zlib1g && rm -rf /var/lib/apt/lists/*
 ADD build/package/warpmat-*-linux-*.tar.gz /opt/
 RUN mv /opt/warpmat-*-linux-* /opt/warpmat && /opt/warpmat/bin/warpmat --version
 ENV PATH=/opt/warpmat/bin:$PATH CMAKE_PREFIX_PATH=/opt/warpmat PYTHONPATH=/opt/warpmat/lib/python3/dist-packages

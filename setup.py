@@ -1,4 +1,4 @@
-"""Builds the module warpmat._core with CMake; all else stands in pyproject.toml."""
+"""Builds the module warpmat._core, the command and the CUDA libraries with CMake; all else stands in pyproject.toml."""
 
 import os
 import re
@@ -40,10 +40,9 @@ class CMakeBuild(build_ext):
             "Python_EXECUTABLE": sys.executable,
             "WARPMAT_SELF_CONTAINED": "ON",
             "WARPMAT_BUILD_PYTHON": "ON",
-            "WARPMAT_BUILD_TOOLS": "OFF",
             "WARPMAT_BUILD_TESTS": "OFF",
             "WARPMAT_BUILD_BENCH": "OFF",
-            "WARPMAT_INSTALL": "OFF",
+            "CMAKE_INSTALL_LIBDIR": "lib",
         }
         try:
             import pybind11
@@ -56,11 +55,27 @@ class CMakeBuild(build_ext):
             configure += ["-G", "Ninja"]
         subprocess.run(configure + os.environ.get("CMAKE_ARGS", "").split(), check=True)
         jobs = str(self.parallel or os.cpu_count() or 1)
-        subprocess.run(["cmake", "--build", str(build), "--target", "warpmat_python", "--parallel", jobs], check=True)
-        target = Path(self.get_ext_fullpath(extension.name)).parent
-        target.mkdir(parents=True, exist_ok=True)
+        # Without the command (CMAKE_ARGS=-DWARPMAT_BUILD_TOOLS=OFF) the package computes on arrays and launches kernels.
+        parts = {"warpmat_command": "WARPMAT_BUILD_TOOLS", "warpmat_cuda_driver": "WARPMAT_BUILD_CUDA"}
+        targets = ["warpmat_python", *(target for target, option in parts.items() if is_on(build, option))]
+        subprocess.run(["cmake", "--build", str(build), "--target", *targets, "--parallel", jobs], check=True)
+        package = Path(self.get_ext_fullpath(extension.name)).parent
+        package.mkdir(parents=True, exist_ok=True)
         for file in (build / "python/package/warpmat").glob("*.so*"):
-            shutil.copy(file, target)
+            shutil.copy(file, package)
+        install(build, package, "bundled")
+        if "warpmat_command" in targets:
+            install(build, package, "command")
+            (package / "lib/warpmat/cuda/libwarpmat_cuda.so").unlink(missing_ok=True)  # a wheel has a copy for a link, and nobody opens this one
+            shutil.rmtree(package / "share", ignore_errors=True)  # man pages and completions, which nobody would find there
+
+
+def is_on(build: Path, option: str) -> bool:
+    return re.search(rf"^{option}:BOOL=(ON|1|TRUE|YES)$", (build / "CMakeCache.txt").read_text(), re.M | re.I) is not None
+
+
+def install(build: Path, prefix: Path, component: str) -> None:
+    subprocess.run(["cmake", "--install", str(build), "--component", component, "--prefix", str(prefix.resolve()), "--strip"], check=True)
 
 
 def check_wheel() -> None:

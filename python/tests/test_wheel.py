@@ -3,12 +3,16 @@
 import re
 import shutil
 import subprocess
+import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from conftest import is_installed
-from warpmat import _core
+from warpmat import _core, triton
+
+PACKAGE = Path(_core.__file__).parent
 
 
 def printed(tool, *arguments):
@@ -20,7 +24,7 @@ def printed(tool, *arguments):
 def test_the_module_needs_no_library_but_standard_ones_and_what_lies_beside_it():
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", printed("readelf", "-d"))
     standard = re.compile(r"(libstdc\+\+|libm|libz|libgcc_s|libc|libpthread|libdl|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+")
-    beside = {path.name for path in Path(_core.__file__).parent.iterdir()}
+    beside = {path.name for path in (PACKAGE / "lib").glob("*.so*")}
     others = {name.partition(".")[0] for name in needed if not standard.fullmatch(name) and name not in beside}
     assert "libc.so.6" in needed
     assert others <= (set() if is_installed() else {"libfmt", "libhwy", "libtbb"})  # those a wheel brings along
@@ -29,3 +33,13 @@ def test_the_module_needs_no_library_but_standard_ones_and_what_lies_beside_it()
 def test_the_module_shows_other_extensions_nothing_of_its_own():
     names = re.findall(r"^[0-9a-f]+ [A-Z] (\S+)$", printed("nm", "-D", "--defined-only"), re.M)
     assert names == ["PyInit__core"]
+
+
+def test_a_wheel_has_the_command_and_the_cuda_libraries():
+    if not is_installed() or metadata.distribution("warpmat").read_text("INSTALLER").strip() != "pip":
+        pytest.skip("this package is not from a wheel")
+    shown = subprocess.run([sys.executable, "-m", "warpmat", "--version"], capture_output=True, text=True, check=True).stdout
+    assert shown.split() == ["warpmat", metadata.version("warpmat")]
+    assert triton.libraries() == str(PACKAGE.resolve() / "lib/warpmat/cuda")
+    found = subprocess.run(["ldd", *map(str, PACKAGE.rglob("*.so*"))], capture_output=True, text=True).stdout
+    assert "libwarpmat_cuda.so.0 =>" in found and "not found" not in found

@@ -2,7 +2,9 @@
 
 import ctypes
 import functools
+import subprocess
 import sys
+import tempfile
 import types
 from contextvars import ContextVar
 
@@ -105,13 +107,22 @@ class Autotuner:
 nvidia, allocation = types.ModuleType("triton.backends.nvidia.driver"), types.ModuleType("triton.runtime._allocation")
 
 
+def compile_module(src, name, library_dirs):
+    """A library that is linked with the driver as Triton's modules are."""
+    with tempfile.TemporaryDirectory() as folder:
+        module = f"{folder}/{name}.so"
+        words = ["cc", "-shared", "-o", module, "-x", "c", "/dev/null", f"-L{library_dirs[0]}", "-Wl,--no-as-needed", "-l:libcuda.so.1"]
+        subprocess.run(words, check=True)
+        return ctypes.CDLL(module)
+
+
 def install(monkeypatch):
     """Puts the modules where imports find them, for one test."""
     nvidia.CudaUtils, nvidia.CudaLauncher, nvidia.CudaDriver = CudaUtils, CudaLauncher, CudaDriver
     nvidia.libcuda_dirs = lambda: ["/nowhere"]
     nvidia.library_dirs = lambda: nvidia.libcuda_dirs()
     nvidia.library_dirs.cache_clear = lambda: None
-    nvidia.compile_module_from_src = lambda src, name, library_dirs: ctypes.CDLL(library_dirs[0] + "/libcuda.so.1")
+    nvidia.compile_module_from_src = compile_module
     allocation._allocator, allocation.NullAllocator = ContextVar("allocator", default=NullAllocator()), NullAllocator
     modules = {name: types.ModuleType(name) for name in ("triton", "triton.backends", "triton.backends.nvidia", "triton.runtime")}
     compiler, jit, autotuner = (types.ModuleType(name) for name in ("triton.backends.compiler", "triton.runtime.jit", "triton.runtime.autotuner"))

@@ -1,15 +1,19 @@
-"""`warpmat identify D.npy A.npy B.npy`, or `python3 -m warpmat identify`: whose bits a result has."""
+"""`python3 -m warpmat`, and the command `warpmat` of a wheel: identify, which says whose bits a result has; all else is the package's command."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from pathlib import Path
 from typing import List, Optional, Union
 
 import numpy as np
 
 from . import Bits, identify
 from .formats import Array, find_format, numpy_dtype
+
+_COMMAND = Path(__file__).resolve().parent / "bin" / "warpmat"
 
 _EXAMPLES = """examples:
   warpmat identify d.npy a.npy b.npy
@@ -28,7 +32,7 @@ def _read(path: str, format: Optional[str]) -> Union[Array, Bits]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="warpmat", description=__doc__)
+    parser = argparse.ArgumentParser(prog="warpmat", description="This package has no other command: it was built without WARPMAT_BUILD_TOOLS.")
     commands = parser.add_subparsers(dest="command", required=True)
     text = "which card's arithmetic, instruction and order of K give D = A B exactly"
     command = commands.add_parser("identify", help=text, description=text, epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -41,8 +45,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    """Status 0: something gives D; 1: nothing that is tried; 2: no answer, for a reason on standard error."""
-    given = _parser().parse_args(arguments)
+    """Status 0: something gives D; 1: nothing that is tried; 2: no answer, for a reason on standard error. All but identify becomes the command."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] != ["identify"] and _COMMAND.exists():
+        sys.stdout.flush()
+        os.execv(_COMMAND, ["warpmat", *words])
+    given = _parser().parse_args(words)
     try:
         formats: List[Optional[str]] = given.formats.split(",") if given.formats else [None] * 3
         if len(formats) != 3:

@@ -78,7 +78,7 @@ def libraries() -> str:
     """The folder of warpmat's libcuda.so.1. WARPMAT_CUDA_LIBRARIES names another one. Raises FileNotFoundError where there is none."""
     here = os.path.dirname(os.path.realpath(__file__)), os.path.dirname(os.path.abspath(__file__))
     places = [os.environ.get("WARPMAT_CUDA_LIBRARIES", ""), *os.environ.get("LD_LIBRARY_PATH", "").split(":")]
-    places += [os.path.join(folder, *parts) for folder in here for parts in (("cuda_libraries",), ("..", "..", "..", "lib", "warpmat", "cuda"))]
+    places += [os.path.join(folder, *parts) for folder in here for parts in (("lib", "warpmat", "cuda"), ("..", "..", "..", "lib", "warpmat", "cuda"))]
     for command in filter(None, [shutil.which("warpmat")]):
         root = os.path.dirname(os.path.dirname(os.path.realpath(command)))
         places += [os.path.join(root, "lib", "warpmat", "cuda"), *glob.glob(os.path.join(root, "lib*", "*", "warpmat", "cuda"))]

@@ -53,7 +53,7 @@ struct BestAgain {
 }  // namespace
 
 // A warp of each: enough to notice a kernel that is wrong of a form or a class. `warpmat diff --paths` compares any number, and
-// docs/inside/fast-path.md says what the last long run has compared. Each instruction set gets warps of its own.
+// docs/reference/evidence.md says what the last long run has compared. Each instruction set gets warps of its own.
 // `-c sm_90a` runs one target alone.
 TEST_CASE("fast path and reference agree in every bit, for every form, class, hardware and instruction set") {
   const BestAgain at_the_end;

@@ -73,7 +73,7 @@ TEST_CASE("the commands of docs/use print what the pages show", "[guide]") {
       ++commands;
     }
   }
-  CHECK(commands >= 30);
+  CHECK(commands >= 20);
 }
 
 /// The pictures of the pages, and the options of `layout` that draw them.

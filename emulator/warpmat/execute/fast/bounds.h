@@ -4,7 +4,7 @@
 
 #include <warpmat/dot.h>
 
-// The bounds on which the floating-point kernels rest, and their dependencies. docs/inside/fast-path.md derives them. Exponents are those
+// The bounds on which the floating-point kernels rest, and their dependencies. README.md derives them. Exponents are those
 // of dot.h: a subnormal has its format's smallest exponent, a product the sum of its factors' exponents.
 
 namespace warpmat::bounds {
