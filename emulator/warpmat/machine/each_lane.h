@@ -24,9 +24,15 @@ template <typename Visit>
 void for_each_storing_lane(LaneMask mask, std::size_t bytes, Visit visit) {
   constexpr std::size_t at_a_time = 128;
   const auto lanes = static_cast<int>(at_a_time / std::max<std::size_t>(bytes, at_a_time / warp_size));
-  for (int first = 0; first < warp_size; first += lanes)
-    for (int lane = first + lanes - 1; lane >= first; --lane)
-      if ((mask >> lane & 1) != 0) visit(static_cast<std::size_t>(lane));
+  const auto visit_all = [&](auto stores) {
+    for (int end = lanes; end <= warp_size; end += lanes)
+      for (int lane = end; lane-- != end - lanes;)
+        if (stores(lane)) visit(static_cast<std::size_t>(lane));
+  };
+  if (mask == all_lanes)
+    visit_all([](int) { return true; });
+  else
+    visit_all([&](int lane) { return (mask >> lane & 1) != 0; });
 }
 
 /// The lanes for which holds(lane) is true.
