@@ -28,7 +28,7 @@ import time
 import warnings
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-__all__ = ["Array", "KernelError", "KernelWarning", "Observed", "libraries", "options", "stop", "take_first_configurations", "use"]
+__all__ = ["Array", "KernelError", "KernelWarning", "Observed", "libraries", "options", "stop", "take_first_configurations", "torch_on_cpu", "use"]
 
 _CORE = "libwarpmat_cuda.so.0"
 _ATTRIBUTES = {
@@ -704,6 +704,15 @@ def take_first_configurations() -> None:
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
     CachingAutotuner.benchmark_all_configs = lambda self, *_, **__: {launcher: float(i) for i, launcher in enumerate(self.launchers)}
+
+
+def torch_on_cpu() -> Dict[str, int]:
+    """For programs under `warpmat cuda`: torch's own kernels, which are machine code without PTX, run on the CPU and have its bits. Triton's kernels
+    keep the card's. torch.compile takes the first configuration of each. Returns how often each of torch's operators ran so, by name; the dict grows."""
+    from . import _torch_kernels
+
+    take_first_configurations()
+    return _torch_kernels.begin()
 
 
 def _nothing() -> None:

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,40 @@ TEST_CASE("shared variables have the addresses that ptxas gives them: in order, 
     const std::vector<std::uint32_t> expected{base, base + 0x6, base + 0x208, base + 0x240, base + 0x250};
     CHECK(words_of(word_kernel(body, target, before), {1}, {5}, {}, 64) == expected);
   }
+}
+
+TEST_CASE("of lanes that store to one place the first of the last 128 bytes' stays, in shared and in global memory", "[machine][memory]") {
+  // As an H200 did, in all of 147,603 groups of lanes of random stores.
+  const std::string before = ".global .align 16 .b8 of_module[512];";
+  const std::string body = R"(
+    .shared .align 16 .b8 of_block[512];
+    mov.u64 %l1, PLACE;
+    cvt.u16.u32 %s1, %i;
+    cvt.u64.u32 %l2, %i;
+    setp.ge.u32 %p1, %i, FIRST;
+    @%p1 st.SPACE.u8 [%l1], %s1;
+    @%p1 st.SPACE.u16 [%l1+16], %s1;
+    @%p1 st.SPACE.u32 [%l1+32], %i;
+    @%p1 st.SPACE.u64 [%l1+48], %l2;
+    @%p1 st.SPACE.v4.u32 [%l1+64], {%i, %i, %i, %i};
+    @%p1 st.SPACE.v4.u8 [%l1+80], {%i, %i, %i, %i};
+    @%p1 st.SPACE.v2.u64 [%l1+96], {%l2, %l2};
+    bar.warp.sync -1;
+    mul.wide.u32 %l3, %i, 16;
+    add.s64 %l1, %l1, %l3;
+    setp.lt.u32 %p2, %i, 7;
+    @%p2 ld.SPACE.u8 %d, [%l1];
+)";
+  for (const auto& [space, place] : {std::pair{"shared", "of_block"}, std::pair{"global", "of_module"}})
+    for (const std::uint32_t first : {0u, 5u, 27u}) {
+      CAPTURE(space, first);
+      std::string text = body;
+      for (const auto& [word, by] : {std::pair{"PLACE", std::string(place)}, {"SPACE", space}, {"FIRST", std::to_string(first)}})
+        for (std::size_t at; (at = text.find(word)) != std::string::npos;) text.replace(at, std::string_view(word).size(), by);
+      const std::vector<std::uint32_t> found = words_of(word_kernel(text, "sm_90", before), {1}, {32});
+      const std::uint32_t of_16 = std::max(first, 16u), of_8 = std::max(first, 24u);
+      CHECK(std::vector(found.begin(), found.begin() + 7) == std::vector{first, first, first, of_16, of_8, first, of_8});
+    }
 }
 
 TEST_CASE("loads and stores of every width, signed ones extended to their register", "[machine][memory]") {

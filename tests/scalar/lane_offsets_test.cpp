@@ -116,10 +116,10 @@ TEST_CASE("words of a warp's access are loaded and stored lane by lane, or not a
       Words loaded = row;
       std::vector<std::uint8_t> stored = memory;
       const LanePattern wanted = expected(access.row.wide, access.a);
-      for (std::size_t lane = 0; lane < 32 && wanted != LanePattern::invalid; ++lane) {
+      for (std::size_t lane = 32; lane-- != 0 && wanted != LanePattern::invalid;) {
         if ((access.a.lanes >> lane & 1) == 0) continue;
         std::memcpy(&loaded[lane], memory.data() + access.offset(lane), 4);
-        std::memcpy(stored.data() + access.offset(lane), &row[lane], 4);  // the last lane's word stays
+        std::memcpy(stored.data() + access.offset(lane), &row[lane], 4);  // the first lane's word stays
       }
       CAPTURE(set, round);
       alignas(64) Words into = row;

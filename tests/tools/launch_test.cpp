@@ -288,6 +288,22 @@ TEST_CASE("check takes whole modules and reports the errors of all entries, each
   }
 }
 
+TEST_CASE("check resolves functions that no entry calls, and modules of functions alone", "[tools][launch]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("m.ptx"), head = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  write_text(file, head + ".func f() { bad.f32 x; ret; }\n.entry a() { ret; }\n");
+  const Outcome wrong = run_command({"check", file});
+  CHECK(wrong.status == 1);
+  CHECK(contains(wrong.err, "m.ptx:4:13: error: "));
+  write_text(file, head + ".func (.reg .b32 r) f(.reg .b32 a) { call (r), g, (a); ret; }\n.func (.reg .b32 r) g(.reg .b32 a);\n");
+  CHECK(run_command({"check", file}).status == 1);  // g has no body
+  write_text(file, head + ".visible .func (.reg .b32 r) f(.reg .b32 a) { rcp.approx.ftz.f32 r, a; ret; }\n");
+  const Outcome good = run_command({"check", file});
+  CHECK(good.status == 0);
+  CHECK(contains(good.out, "1 function, no errors"));
+  CHECK(contains(good.err, "1 instruction measured"));
+}
+
 TEST_CASE("check takes modules of variables and declarations alone", "[tools][launch]") {
   const TemporaryDirectory directory;
   const std::string file = directory.path("m.ptx");

@@ -1,8 +1,9 @@
 #include <fmt/core.h>
+#include <warpmat/assembler/assemble.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/program.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/program/resolve.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -69,37 +70,66 @@ void print(const AssemblerLines& lines, const std::string& file) {
   if (lines.empty()) fmt::print("{}: nothing is folded or fused\n", file);
 }
 
-/// Resolves every entry. Throws SyntaxError with all errors, each once, because entries share functions.
-std::size_t check_module(const std::string& text, const CheckOptions& options) {
-  const Module module(text);
+/// What the entries and functions of a module have, each once, because entries share functions.
+struct Checked {
   std::string target;
-  std::vector<Labelled> instructions;  // of all entries
+  std::vector<Labelled> instructions;
   std::vector<Diagnostic> errors;
   std::set<std::tuple<int, int, std::string>> seen;
   AssemblerLines lines;
+
+  void add(const code::Program& program) {
+    target = program.target->name;
+    add_assembler_lines(program, lines);
+    for (Labelled& instruction : labelled(program))
+      if (std::ranges::find(instructions, instruction.what, &Labelled::what) == instructions.end())
+        instructions.push_back(std::move(instruction));
+  }
+
+  void add(const SyntaxError& e) {
+    for (const Diagnostic& error : e.errors)
+      if (seen.emplace(error.location.line, error.location.column, error.message).second) errors.push_back(error);
+  }
+};
+
+code::Program resolve_functions(const Module& module, const std::string& target) {
+  return code::resolve_functions(Internals::syntax(module), target.empty() ? nullptr : &warpmat::target(target),
+                                 [](code::ProgramDraft& draft) { code::assemble(draft, {}, nullptr); });
+}
+
+/// Resolves every entry, and every function. Throws SyntaxError with all errors. Returns how many entries and functions there are.
+std::pair<std::size_t, std::size_t> check_module(const std::string& text, const CheckOptions& options) {
+  const Module module(text);
+  Checked found;
   for (const std::string& entry : module.entries()) try {
-      const Kernel kernel(module, entry, {.target = options.target});
-      target = program_of(kernel).target->name;
-      add_assembler_lines(program_of(kernel), lines);
-      for (Labelled& instruction : labelled(kernel))
-        if (std::ranges::find(instructions, instruction.what, &Labelled::what) == instructions.end())
-          instructions.push_back(std::move(instruction));
+      found.add(program_of(Kernel(module, entry, {.target = options.target})));
     } catch (const SyntaxError& e) {
-      for (const Diagnostic& error : e.errors)
-        if (seen.emplace(error.location.line, error.location.column, error.message).second) errors.push_back(error);
+      found.add(e);
     }
-  if (!errors.empty()) throw SyntaxError(std::move(errors));
-  if (options.assembler) print(lines, options.file);
-  report_labels(options, target, instructions);
-  return module.entries().size();
+  const auto functions = std::ranges::count_if(syntax_of(module).functions, [](const auto& f) { return f.defined && !f.entry; });
+  if (functions > 0) try {
+      found.add(resolve_functions(module, options.target));
+    } catch (const SyntaxError& e) {
+      found.add(e);
+    }
+  if (!found.errors.empty()) throw SyntaxError(std::move(found.errors));
+  if (options.assembler) print(found.lines, options.file);
+  report_labels(options, found.target, found.instructions);
+  return {module.entries().size(), static_cast<std::size_t>(functions)};
+}
+
+/// "1 entry", "2 entries", "3 functions" of a module without entries.
+std::string counted(std::size_t entries, std::size_t functions) {
+  if (entries == 0 && functions > 0) return fmt::format("{} {}", functions, functions == 1 ? "function" : "functions");
+  return fmt::format("{} {}", entries, entries == 1 ? "entry" : "entries");
 }
 
 void check(const CheckOptions& options) {
   const auto [text, name] = read_ptx(options.file, options.target);
   try {
     if (has_functions(text)) {
-      const std::size_t entries = check_module(text, options);
-      fmt::print("{}: {} {}, no errors for {}\n", name, entries, entries == 1 ? "entry" : "entries",
+      const auto [entries, functions] = check_module(text, options);
+      fmt::print("{}: {}, no errors for {}\n", name, counted(entries, functions),
                  options.target.empty() ? "the module's target" : options.target);
       return;
     }

@@ -230,7 +230,10 @@ std::vector<Labelled> labelled(const Program& program) {
 }
 
 std::vector<Labelled> labelled(const Kernel& kernel) {
-  const code::Program& program = program_of(kernel);
+  return labelled(program_of(kernel));
+}
+
+std::vector<Labelled> labelled(const code::Program& program) {
   Collection all(program.target->hardware);
   program.for_each<code::Matrix>([&](const code::Matrix& matrix) { all.add(labelled(matrix.instruction)); });
   program.for_each<code::WarpgroupProduct>([&](const code::WarpgroupProduct& product) { all.add(labelled(product.instruction.form())); });

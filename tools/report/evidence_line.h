@@ -36,6 +36,7 @@ Labelled labelled(const WgmmaForm& form);
 /// registers, and for a kernel ptxas's contraction.
 std::vector<Labelled> labelled(const Program& program);
 std::vector<Labelled> labelled(const Kernel& kernel);
+std::vector<Labelled> labelled(const code::Program& program);
 
 /// The same, and what only the run shows: shuffles that read lanes which take no part.
 std::vector<Labelled> labelled(const Kernel& kernel, const LaunchResult& result);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include <warpmat/warp.h>
@@ -14,6 +15,24 @@ void for_each_lane(LaneMask mask, Visit visit) {
   } else {
     for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(first_lane(mask)));
   }
+}
+
+/// Calls visit(lane) for each lane of the mask, in the order in which a store of `bytes` bytes of each lane writes: what is written last
+/// stays. An H200 stores 128 bytes at a time, of as many lanes as have them; of those of them with one address the first one's value stays
+/// (lab/notebook/2026-11-29-python-frameworks.md).
+template <typename Visit>
+void for_each_storing_lane(LaneMask mask, std::size_t bytes, Visit visit) {
+  constexpr std::size_t at_a_time = 128;
+  const auto lanes = static_cast<int>(at_a_time / std::max<std::size_t>(bytes, at_a_time / warp_size));
+  const auto visit_all = [&](auto stores) {
+    for (int end = lanes; end <= warp_size; end += lanes)
+      for (int lane = end; lane-- != end - lanes;)
+        if (stores(lane)) visit(static_cast<std::size_t>(lane));
+  };
+  if (mask == all_lanes)
+    visit_all([](int) { return true; });
+  else
+    visit_all([&](int lane) { return (mask >> lane & 1) != 0; });
 }
 
 /// The lanes for which holds(lane) is true.

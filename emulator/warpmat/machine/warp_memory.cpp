@@ -97,23 +97,29 @@ bool moves_one_word(const Access& access) {
   return moves_words(access) && access.vector == 1;
 }
 
+/// An element of each lane, of the store's `whole` bytes.
 template <typename Memory, typename Element, typename Places>
-void store_lanes(const void* from, const Places& places, std::size_t at, LaneMask mask) {
+void store_lanes(const void* from, const Places& places, std::size_t at, std::size_t whole, LaneMask mask) {
   const Held<Places> host = places;
   const auto* const in = static_cast<const Element*>(from);
-  for_each_lane(mask, [&](std::size_t lane) {
+  const auto store_one = [&](std::size_t lane) {
     const auto value = static_cast<Memory>(in[lane]);
     std::memcpy(place_in<Memory>(host, lane) + at, &value, sizeof value);
-  });
+  };
+  if constexpr (std::is_same_v<Places, Consecutive>)
+    for_each_lane(mask, store_one);  // each lane has its own place
+  else
+    for_each_storing_lane(mask, whole, store_one);
 }
 
 template <typename Element, typename Places>
-void store_register(const void* from, const Places& host, std::size_t bytes, std::size_t at, LaneMask mask) {
-  switch (bytes) {
-    case 1: return store_lanes<std::uint8_t, Element>(from, host, at, mask);
-    case 2: return store_lanes<std::uint16_t, Element>(from, host, at, mask);
-    case 4: return store_lanes<std::uint32_t, Element>(from, host, at, mask);
-    default: return store_lanes<std::uint64_t, Element>(from, host, at, mask);
+void store_register(const void* from, const Places& host, const Access& access, std::size_t at, LaneMask mask) {
+  const std::size_t whole = std::size_t{access.bytes} * static_cast<std::size_t>(access.vector);
+  switch (access.bytes) {
+    case 1: return store_lanes<std::uint8_t, Element>(from, host, at, whole, mask);
+    case 2: return store_lanes<std::uint16_t, Element>(from, host, at, whole, mask);
+    case 4: return store_lanes<std::uint32_t, Element>(from, host, at, whole, mask);
+    default: return store_lanes<std::uint64_t, Element>(from, host, at, whole, mask);
   }
 }
 
@@ -341,7 +347,7 @@ template <bool observed>
 /// Stores each lane's words at once.
 template <std::size_t count, typename Places>
 void store_word_vectors(const std::array<const std::uint32_t*, count>& rows, const Places& host, LaneMask mask) {
-  for_each_lane(mask, [&](std::size_t lane) {
+  for_each_storing_lane(mask, 4 * count, [&](std::size_t lane) {
     std::array<std::uint32_t, count> words;
     for (std::size_t e = 0; e < count; ++e) words[e] = rows[e][lane];
     std::memcpy(place_in<std::array<std::uint32_t, count>>(host, lane), words.data(), sizeof words);
@@ -354,12 +360,12 @@ void store_elements(WarpState& warp, const Operation& operation, const Access& a
     const void* const from = warp.at<std::uint8_t>(warp.source_slot(operation, 1 + e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
     if (access.bytes == 16) {
-      store_lanes<std::uint64_t, std::uint64_t>(from, places, offset, mask);
-      store_lanes<std::uint64_t, std::uint64_t>(static_cast<const std::uint64_t*>(from) + warp_size, places, offset + 8, mask);
+      store_register<std::uint64_t>(from, places, access, offset, mask);
+      store_register<std::uint64_t>(static_cast<const std::uint64_t*>(from) + warp_size, places, access, offset + 8, mask);
     } else if (access.register_bits <= 32) {
-      store_register<std::uint32_t>(from, places, access.bytes, offset, mask);
+      store_register<std::uint32_t>(from, places, access, offset, mask);
     } else {
-      store_register<std::uint64_t>(from, places, access.bytes, offset, mask);
+      store_register<std::uint64_t>(from, places, access, offset, mask);
     }
   }
 }

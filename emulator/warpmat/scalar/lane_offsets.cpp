@@ -214,20 +214,23 @@ HWY_INLINE void load_scattered(const std::uint32_t* offsets, std::uint32_t lanes
   });
 }
 
+/// From the last lane to the first: of lanes with one place the first one's word stays, as machine::for_each_storing_lane() has it.
 HWY_INLINE void store_scattered(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
   const Words d;
   if (lanes == every_lane) {
-    for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
+    for (std::size_t end = lane_count; end != 0; end -= hn::Lanes(d)) {
+      const std::size_t lane = end - hn::Lanes(d);
       const std::uint32_t* const o = offsets + lane;
       if (is_run(o))
         hn::StoreU(hn::Load(d, row + lane), d, reinterpret_cast<std::uint32_t*>(memory + *o));
       else
-        for (std::size_t i = 0; i < hn::Lanes(d); ++i) std::memcpy(memory + o[i], row + lane + i, sizeof *row);
+        for (std::size_t i = hn::Lanes(d); i-- != 0;) std::memcpy(memory + o[i], row + lane + i, sizeof *row);
     }
     return;
   }
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+  for (std::uint32_t rest = lanes; rest != 0;) {
+    const auto lane = static_cast<std::size_t>(std::bit_width(rest)) - 1;
+    rest &= ~(1u << lane);
     std::memcpy(memory + offsets[lane], row + lane, sizeof *row);
   }
 }
@@ -330,7 +333,7 @@ HWY_INLINE bool load_row_by(const void* base, T add, std::uint32_t last, const s
   return true;
 }
 
-/// Lanes that store to one place do so in their order, for which store_lanes_words() is.
+/// Of lanes that store to one place one's word stays, for which store_lanes_words() is.
 template <typename T>
 HWY_INLINE bool store_row_by(const void* base, T add, std::uint32_t last, std::uint8_t* memory, const std::uint32_t* row,
                              const std::uint16_t* map) {

@@ -51,7 +51,7 @@ bool map_has_lanes(const std::uint16_t* map, const std::uint32_t* offsets, std::
 /// Loads a word of each of `lanes` from memory + its offset; other lanes of `row` keep theirs. `bytes` is 4; `row` is
 /// aligned to 64 bytes. If the pattern is `invalid`, nothing is loaded.
 LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);
-/// Stores them, in the order of the lanes.
+/// Stores them. Of lanes with one address the first one's word stays.
 LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
 /// The same where map_has_lanes() is true of their bytes. Else they move nothing, and the pattern is `invalid`.
 LanePattern load_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);

@@ -93,6 +93,13 @@ void check_system_functions(const syntax::Module& module, std::vector<Diagnostic
   }
 }
 
+/// The functions of the draft, and those that they call.
+void resolve_all(ProgramDraft& draft, std::vector<Diagnostic>& errors, const std::function<void(ProgramDraft&)>& assemble) {
+  check_system_functions(*draft.program.module, errors);
+  for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
+  if (errors.empty()) assemble(draft);
+}
+
 }  // namespace
 
 const syntax::Function& find_entry(const syntax::Module& module, std::string_view name) {
@@ -142,10 +149,18 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     draft.program.keeps_registers = keep_registers;
     place_parameters(function, draft.program);
     read_limits(function, draft.program.limits);
-    check_system_functions(*draft.program.module, errors);
     draft.function_index(function);
-    for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
-    if (errors.empty()) assemble(draft);
+    resolve_all(draft, errors, assemble);
+  });
+}
+
+Program resolve_functions(std::shared_ptr<const syntax::Module> module, const Target* target,
+                          const std::function<void(ProgramDraft&)>& assemble) {
+  const Target& run_target = find_run_target(*module, target);
+  return make_program(std::move(module), &run_target, [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
+    for (const syntax::Function& function : draft.program.module->functions)
+      if (function.defined && !function.entry) draft.function_index(function);
+    resolve_all(draft, errors, assemble);
   });
 }
 

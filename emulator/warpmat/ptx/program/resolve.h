@@ -25,6 +25,10 @@ const Target& find_run_target(const syntax::Module& module, const Target* wanted
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target,
                 const std::function<void(ProgramDraft&)>& assemble, bool keep_registers = false);
 
+/// The same of all functions that have a body and are no entries, whether or not an entry calls them: to be checked, not to be run.
+Program resolve_functions(std::shared_ptr<const syntax::Module> module, const Target* target,
+                          const std::function<void(ProgramDraft&)>& assemble);
+
 /// The most threads of a block: the product of .maxntid, or what every GPU allows where one of them is 0 or the product is larger.
 std::int64_t most_threads(const Limits& limits);
 
