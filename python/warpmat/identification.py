@@ -91,6 +91,8 @@ class Identification:
 # The tiles along K of kernels that were seen; the first is one step of the instruction.
 _TILES = (64, 128, 32, 16, 8, 4)
 _MOST_PARTS = 32
+# Slices of a tile in f32 kernels that were seen, and the tile.
+_SLICED = ((4, 32), (8, 64), (16, 16))
 _SHAPES = ("", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32", "m16n8k64", "m8n8k4", "m8n8k16")
 _MOST_MULTIPLIED = 1 << 32
 
@@ -121,7 +123,7 @@ def identify(
 
 def _simplicity(candidate: Candidate) -> Tuple[int, bool, int]:
     s = candidate.summation
-    return s.split_k + (s.promote_every is not None), s.residue_first, -len(candidate.owners)
+    return s.split_k * s.slices + (s.promote_every is not None), s.residue_first, -len(candidate.owners)
 
 
 class _Question:
@@ -227,7 +229,7 @@ def _summations(question: _Question, arithmetic: _Arithmetic) -> Iterator[Summat
         for order in _orders(question.k, arithmetic, start):
             parts = tuple(tuple(ranges) for ranges in parts_in(question.k, order, arithmetic.card))
             for workspace in workspaces if len(parts) > 1 else ["f32"]:
-                key = (parts, order.promote_every, workspace, start.rounded)
+                key = (parts, order.promote_every, workspace, start.rounded, order.slices, order.tile_k if order.slices > 1 else 0)
                 if key not in seen:
                     seen.add(key)
                     yield replace(order, workspace=workspace, split_k=len(parts))
@@ -242,6 +244,8 @@ def _orders(k: int, arithmetic: _Arithmetic, start: Summation) -> Iterator[Summa
             yield replace(start, tile_k=tile, residue_first=True)
     for steps in promotions:
         yield replace(start, promote_every=steps)
+    for slices, tile in () if arithmetic.card else _SLICED:
+        yield replace(start, tile_k=tile, slices=slices)
     for parts in range(2, _MOST_PARTS + 1):
         for tile in _TILES if k <= 1024 else _TILES[:-2]:
             for residue_first in residues:
