@@ -93,6 +93,8 @@ def test_a_library_multiplies_what_was_measured_and_nothing_else():
     warpmat.testing.assert_bits_equal(found, (parts[0] + parts[1] + parts[2]).astype(np.float16))
     with pytest.raises(LookupError, match="nothing follows"):
         TORCH.matmul(a[:63], b)
+    with pytest.raises(ValueError, match="cannot be multiplied"):
+        TORCH.matmul(a[None], b)
     with pytest.raises(LookupError, match="not measured for mm f16 f16 f64"):
         TORCH.matmul(a, b, out="f64")
     with pytest.raises(LookupError, match="torch 2.11, H200"):

@@ -419,6 +419,17 @@ def test_dlpack_is_enough(rng):
         (lambda a, b: warpmat.matmul(a, b, card="H100", out="f99"), ValueError, "unknown format 'f99'"),
         (lambda a, b: warpmat.matmul(a.astype(np.float32), b, card="H100"), TypeError, 'instruction="tf32"'),
         (lambda a, b: warpmat.matmul(a.astype(np.int64), b, card="H100"), TypeError, "a is int64, which is no format"),
+        (lambda a, b: warpmat.matmul(a.tolist(), b, card="H100"), TypeError, "a is float64 .* rounds"),
+        (lambda a, b: warpmat.matmul(a, b.astype(np.float64), card="H100"), TypeError, "b is float64 .* rounds"),
+        (lambda a, b: warpmat.matmul([[1.0, 2.0], [1.0]], b, card="H100"), ValueError, "different lengths"),
+        (lambda a, b: warpmat.matmul(np.stack([a] * 2), np.stack([b] * 3), card="H100"), ValueError, "do not fit together: a .2,., b .3,."),
+        (lambda a, b: warpmat.matmul(a, b, card=90), TypeError, "card or target is a text .* not 90"),
+        (lambda a, b: warpmat.mma(F16, None, a, b), TypeError, "card or target is a text .* not None"),
+        (lambda a, b: warpmat.find("fma.rn.f32", 90), TypeError, "card or target is a text .* not 90"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", instruction=16), TypeError, "instruction is words .* not 16"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", split_k=1.5), ValueError, "split_k is 1.5"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", split_k="2"), ValueError, "split_k is 2"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", promote_every=1.5), ValueError, "promote_every is a number of steps"),
         (lambda a, b: warpmat.mma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "h100", a, b), ValueError, r"it must end with \(64, 16\)"),
         (lambda a, b: warpmat.matmul(a, b, instruction="tcgen05.mma.cta_group::1.kind::f16", card="b200"), ValueError, 'instruction="tcgen05"'),
         (lambda a, b: warpmat.registers.execute(F16, "sm_90", {"a": 0, "b": 0}), ValueError, r"needs c: uint32, \(cases, 4, 32\)"),
@@ -676,6 +687,24 @@ def test_a_sparse_product_is_taken_apart_as_a_dense_one(rng):
     for order in ({"split_k": 2, "tile_k": 64}, {"promote_every": 2}):
         warpmat.testing.assert_bits_equal(warpmat.matmul(a, b, **call, **order), halves[0] + halves[1])
     assert not np.array_equal(warpmat.matmul(a, b, **call), halves[0] + halves[1])
+
+
+@pytest.mark.parametrize("card", ["B200", "RTX 5090"])
+@pytest.mark.parametrize("format, scale, block", [("e4m3", "ue8m0", 64), ("e2m1", "ue4m3", 32), ("e2m1", "ue8m0", 32)])
+def test_a_sparse_product_has_scale_factors_of_twice_as_many_elements(rng, card, format, scale, block):
+    x = _coded(rng.standard_normal((20, 256)) * np.repeat(_sparse(rng, 20, 128, 4), 2, 1), format)  # 4-bit elements come in pairs
+    if format == "e4m3":
+        x = _coded(rng.standard_normal((20, 256)) * _sparse(rng, 20, 256, 4), format)
+    y = _coded(rng.standard_normal((256, 11)), format)
+    of_x, of_y = (_coded(2.0 ** rng.integers(-3, 4, shape), scale) for shape in ((20, 256 // block), (256 // block, 11)))
+    near = (x.values() * np.repeat(of_x.values(), block, 1)) @ (y.values() * np.repeat(of_y.values(), block, 0))
+    np.testing.assert_allclose(warpmat.matmul(x, y, card=card, instruction="sp", scale_a=of_x, scale_b=of_y), near, rtol=1e-3, atol=1e-2)
+
+
+def test_an_empty_sparse_product_is_zeros(rng):
+    for m, n, k in ((0, 8, 32), (4, 0, 32), (4, 8, 0)):
+        found = warpmat.matmul(np.zeros((m, k), np.float16), np.zeros((k, n), np.float16), card="H100", instruction="sp")
+        assert found.shape == (m, n) and not found.any()
 
 
 def test_one_sparse_warpgroup_instruction_is_what_registers_and_descriptors_give(rng):

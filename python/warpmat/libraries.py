@@ -158,6 +158,8 @@ class Library:
         wanted = out or ("s32" if of_a == "s8" else "bf16" if of_a in ("e4m3", "e5m2") else "f32" if of_a == "tf32" else of_a)
         default = "int_mm" if of_a == "s8" else "scaled_mm_fast" if of_a in ("e4m3", "e5m2") else "mm" if bias is None else "addmm"
         operation = Operation(call or default, of_a, of_b, wanted, _layout_of(y))
+        if np.ndim(x) != 2 or np.ndim(y) != 2 or np.shape(x)[1] != np.shape(y)[0]:
+            raise ValueError(f"a {np.shape(x)} and b {np.shape(y)} cannot be multiplied: they are (m, k) and (k, n)")
         (m, k), n = np.shape(x), np.shape(y)[-1]
         return stored(sums_of(x, y, self.summation(operation, (m, n, k)), self.target), None if bias is None else widened(to_numpy(bias)), wanted)
 

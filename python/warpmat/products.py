@@ -9,7 +9,7 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, U
 import numpy as np
 
 from ._environment import _core
-from ._forms import Ids, _batch, _check_jobs, _codes, _flat, _place, _prepared, _Prepared
+from ._forms import Ids, _batch, _check_jobs, _codes, _flat, _place, _prepared, _Prepared, checked_card, together
 from .formats import FORMATS, Array, ArrayLike, Bits, array_of, codes_of, find_format, format_of, named_bits, numpy_dtype, to_numpy
 from .storage import compress, compress_whole, group_of
 from .summation import Summation, add, parts_of, sum_parts
@@ -48,6 +48,7 @@ def mma(
     Returns d, (..., m, n) of float16, float32, float64 or int32. Raises ValueError for wrong shapes, opcodes and targets, TypeError for
     dtypes that are not the operand's, Trap for what an instruction traps on.
     """
+    checked_card(target)
     if opcode.startswith("wgmma."):
         return _warpgroup_mma(opcode, target, a, b, c, {"metadata": metadata, "scale_a": scale_a, "scale_b": scale_b}, path, jobs)
     prepared = _prepared(opcode, target)
@@ -157,6 +158,9 @@ def matmul(
     Returns float16, float32, float64 or int32, (..., m, n).
     """
     scales = _Scales.of(a, scale_a, scale_b)
+    checked_card(card)
+    if instruction is not None and not isinstance(instruction, str):
+        raise TypeError(f'an instruction is words such as "wgmma.f16", not {instruction!r}')
     if instruction is not None and _is_opcode(instruction):
         if out is not None:
             raise TypeError(f"{instruction} has the format of its sums: leave `out` out")
@@ -164,6 +168,7 @@ def matmul(
     else:
         words = _Words.of(instruction)
         formats_of = words.a or format_of(a, "a"), words.b or format_of(b, "b")
+        _check_pair(*formats_of)
         found = _product_of(card, words, *formats_of, out, scales.format if scales else "", scales.block if scales else 0)
     if split_k == 1 and not residue_first:
         return _matmul(found, a, b, c, scales, order, promote_every, path, jobs)
@@ -227,7 +232,7 @@ def product(
     'tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X'
     """
     words = _Words.of(instruction)
-    found = _product_of(card, words, words.a or a, words.b or b or words.a or a, out, scale, block)
+    found = _product_of(checked_card(card), words, words.a or a, words.b or b or words.a or a, out, scale, block)
     tile = found.tile
     of = {operand.name: operand.format or "" for operand in tile.operands}
     m, n, k = tile.shape
@@ -305,6 +310,13 @@ def _unsigned(scales: ArrayLike, what: str) -> Union[Array, Bits]:
     return Bits(named.codes, "ue4m3")
 
 
+def _check_pair(a: str, b: str) -> None:
+    """float64 is what NumPy makes of lists and of most arithmetic; beside a narrower factor it is hardly meant."""
+    if (a == "f64") != (b == "f64"):
+        wide, other = ("a", b) if a == "f64" else ("b", a)
+        raise TypeError(f'{wide} is float64 and the other factor {other}, which nothing multiplies: warpmat.encode({wide}, "{other}") rounds it')
+
+
 def _sums_of(format: str) -> str:
     return "f64" if format == "f64" else "s32" if find_format(format).integer else "f32"
 
@@ -364,11 +376,11 @@ def _product_shape(sources: Mapping[str, Array], block: int) -> Tuple[Tuple[int,
     for name, shape in (("c", (m, n)), ("scale-a", (m, factors)), ("scale-b", (factors, n))):
         if name in sources and sources[name].shape[-2:] != shape:
             raise ValueError(f"{name.replace('-', '_')} has the shape {sources[name].shape}; it must end with {shape}")
-    return np.broadcast_shapes(*(source.shape[:-2] for source in sources.values())), m, n
+    return together({name: source.shape[:-2] for name, source in sources.items()}), m, n
 
 
 def _check_promotion(sums: str, promote_every: Optional[int]) -> None:
-    if promote_every is not None and (promote_every < 1 or sums != "f32"):
+    if promote_every is not None and (not isinstance(promote_every, (int, np.integer)) or promote_every < 1 or sums != "f32"):
         raise ValueError("promote_every is a number of steps from 1 on, and needs sums of f32")
 
 

@@ -37,10 +37,10 @@ def compress_whole(form: _core.Form, codes: Array) -> Tuple[Array, Array]:
     m, _, k = form.shape
     format = next(operand.format for operand in form.operands if operand.name == "a") or ""
     codes = np.pad(codes.view(FORMATS[format].codes), [(0, 0)] * (codes.ndim - 2) + [(0, -rows % m), (0, -columns % k)])
-    flat = codes.reshape((-1,) + codes.shape[-2:])
+    flat = codes.reshape((int(np.prod(codes.shape[:-2])),) + codes.shape[-2:])
     metadata, places = _core.compress(form, decode(flat, format))
-    lines = codes.shape[:-1]
-    return np.take_along_axis(flat, places, 2).reshape(lines + (-1,)), metadata.reshape(lines + (-1,))
+    lines, halves = codes.shape[:-1], codes.shape[-1] // 2
+    return np.take_along_axis(flat, places, 2).reshape(lines + (halves,)), metadata.reshape(lines + (metadata.shape[-1],))
 
 
 def group_of(form: _core.Form) -> int:

@@ -61,7 +61,7 @@ class Summation:
 
 def parts_of(k: int, split_k: int, tile_k: int, residue_first: bool) -> List[List[Range]]:
     """The parts of K, each as the ranges that follow each other in its sums."""
-    if split_k < 1 or tile_k < 1:
+    if not all(isinstance(each, (int, np.integer)) for each in (split_k, tile_k)) or split_k < 1 or tile_k < 1:
         raise ValueError(f"split_k is {split_k} and tile_k {tile_k}; both are numbers from 1 on")
     width = max(1, -(-(-(-k // tile_k)) // split_k)) * tile_k
     parts = [(first, min(k, first + width)) for first in range(0, k, width)] or [(0, 0)]
