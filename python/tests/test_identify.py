@@ -223,6 +223,21 @@ def test_a_wrong_result_is_unknown_and_what_is_near_is_refuted_by_an_element():
     assert "unknown" in str(found) and "[5, 7]" in str(found)
 
 
+@pytest.mark.parametrize("card", ["A100", "RTX 4090", "H100", "RTX 5090"])
+def test_one_element_decides_between_cards(card):
+    """It is none of those that orders are tried with, in which all cards agree."""
+    a, b = np.zeros((16, 16), np.float16), np.zeros((16, 16), np.float16)
+    a[3, :3], b[:3, 7] = (2, 2, 2**-12), (1, -1, 2**-12)
+    result = warpmat.matmul(a, b, card=card, instruction="mma.m16n8k16")
+    found = warpmat.identify(result, a, b, cards=["RTX 5090", "RTX 4090", "H100", "A100"])
+    target = warpmat.product(card, "f16", instruction="mma").target
+    named = {owner for match in found.matches for owner in match.owners}
+    assert target in named
+    for other in ("A100", "RTX 4090", "H100", "RTX 5090"):
+        same = np.array_equal(warpmat.matmul(a, b, card=other), result)
+        assert same == (warpmat.product(other, "f16", instruction="mma").target in named), other
+
+
 def test_a_bias_is_added_before_the_result_is_stored():
     a, b, bias = drawn(9, (32, 64), np.float16), drawn(10, (64, 32), np.float16), drawn(11, 32, np.float16)
     result = (warpmat.matmul(a, b, card="H100") + bias.astype(np.float32)).astype(np.float16)

@@ -259,11 +259,10 @@ def _search(question: _Question, arithmetic: _Arithmetic) -> Candidate:
     best: Optional[Candidate] = None
     for summation in _summations(question, arithmetic):
         candidate = _judge(question, arithmetic, summation, question.few, True)
-        for where in question.some, question.all:
-            if candidate.refutation is None:
-                candidate = _judge(question, arithmetic, summation, where, False)
         if candidate.refutation is None:
-            return replace(candidate, owners=_who_fits(question, arithmetic, candidate))
+            candidate = _judge_owners(question, arithmetic, candidate)
+        if candidate.refutation is None:
+            return candidate
         share = _share(candidate)
         if best is None or share < _share(best):
             best = candidate
@@ -289,12 +288,24 @@ def _judge(question: _Question, arithmetic: _Arithmetic, summation: Summation, w
     return replace(candidate, refutation=Refutation(at, held, other, int(differ.sum()), differ.size))
 
 
-def _who_fits(question: _Question, arithmetic: _Arithmetic, candidate: Candidate) -> Dict[str, Owner]:
-    """The owners that agree on all elements, not only on the chosen ones."""
+def _judge_owners(question: _Question, arithmetic: _Arithmetic, candidate: Candidate) -> Candidate:
+    """The candidate with those owners that agree on all elements, who may be others than the first; if there are none, the first one's refutation."""
+    fitting: Dict[str, Owner] = {}
+    refuted: Optional[Candidate] = None
+    for card in list(arithmetic.owners) or [arithmetic.card]:
+        order = candidate.summation_of(card) if arithmetic.owners else candidate.summation
+        found = _judge_all(question, _Arithmetic(order.instruction, card, arithmetic.step, arithmetic.format), order)
+        if found.refutation is not None:
+            refuted = refuted or replace(found, owners=arithmetic.owners)
+        elif not arithmetic.owners:
+            return candidate
+        else:
+            fitting[card] = arithmetic.owners[card]
+    if fitting or refuted is None:
+        return replace(candidate, summation=candidate.summation_of(next(iter(fitting))), owners=fitting)
+    return refuted
 
-    def fits(card: str) -> bool:
-        order = candidate.summation_of(card)
-        other = _Arithmetic(order.instruction, card, arithmetic.step, arithmetic.format)
-        return card == arithmetic.card or _judge(question, other, order, question.all, False).refutation is None
 
-    return {card: owner for card, owner in arithmetic.owners.items() if fits(card)}
+def _judge_all(question: _Question, arithmetic: _Arithmetic, summation: Summation) -> Candidate:
+    some = _judge(question, arithmetic, summation, question.some, False)
+    return some if some.refutation is not None else _judge(question, arithmetic, summation, question.all, False)
