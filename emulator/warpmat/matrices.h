@@ -215,6 +215,8 @@ struct SparseMatrix {
   Matrix stored, metadata;
 };
 [[nodiscard]] WARPMAT_API SparseMatrix compress(const Form& form, const Matrix& a);
+/// The same of a matrix of any number of rows, and of columns that are whole groups.
+[[nodiscard]] WARPMAT_API SparseMatrix compress_groups(const Form& form, const Matrix& a);
 [[nodiscard]] WARPMAT_API Matrix expand(const Form& form, const SparseMatrix& sparse);
 
 }  // namespace numbers

@@ -322,7 +322,8 @@ void check_sparse(const Form& form) {
 py::tuple compress_a(const Form& form, const Doubles& values) {
   check_sparse(form);
   const py::ssize_t cases = values.shape(0);
-  const int m = form.shape.m, k = form.shape.k, group = metadata_group(form);
+  const auto m = static_cast<int>(values.shape(1)), k = static_cast<int>(values.shape(2));
+  const int group = metadata_group(form);
   py::array_t<std::uint8_t> metadata(std::vector<py::ssize_t>{cases, m, k / group});
   py::array_t<std::int64_t> columns(std::vector<py::ssize_t>{cases, m, k / 2});
   const auto from = values.unchecked<3>();
@@ -333,7 +334,7 @@ py::tuple compress_a(const Form& form, const Doubles& values) {
     numbers::Matrix dense(m, k);
     for (int row = 0; row < m; ++row)
       for (int column = 0; column < k; ++column) dense(row, column) = from(i, row, column);
-    const numbers::Matrix codes = numbers::compress(form, dense).metadata;
+    const numbers::Matrix codes = numbers::compress_groups(form, dense).metadata;
     for (int row = 0; row < m; ++row)
       for (int g = 0; g < k / group; ++g) {
         const auto code = static_cast<std::uint8_t>(codes(row, g));

@@ -8,6 +8,7 @@ import pytest
 
 import warpmat
 from warpmat.__main__ import main
+from warpmat._attention import flash_attention
 from warpmat._ordered_sums import sums_of
 from warpmat.summation import Summation, fused_parts, parts_of, rounded
 
@@ -48,10 +49,16 @@ def test_each_product_of_a_library_has_the_bits_of_the_card(operation):
     assert verified(operation, known(operation))
 
 
-FLASH = [(call, shape) for call, shapes in TORCH.attentions.items() for shape, checksum in shapes.items() if checksum is not None]
+ATTENTIONS = [(call, shape) for call, shapes in TORCH.attentions.items() for shape, measured in shapes.items() if measured.checksum is not None]
 
 
-@pytest.mark.parametrize("call, shape", FLASH, ids=[f"{call.format}-{call.causal}-{'x'.join(map(str, shape))}" for call, shape in FLASH])
+def attention_case(call, shape):
+    heads, length, _ = shape
+    marks = [pytest.mark.slow] if min(heads, 8) * length > 200 else []
+    return pytest.param(call, shape, marks=marks, id=f"{call.backend}-{call.format}-{'causal' if call.causal else 'all'}-{'x'.join(map(str, shape))}")
+
+
+@pytest.mark.parametrize("call, shape", [attention_case(*each) for each in ATTENTIONS])
 def test_attention_has_the_bits_of_the_card(call, shape):
     assert TORCH.verify_attention(call, shape)
 
@@ -62,7 +69,7 @@ def test_attention_of_other_shapes_and_backends_is_refused():
     with pytest.raises(LookupError, match="nothing follows"):
         TORCH.attention(q[:, :8], q[:, :8], q[:, :8])
     with pytest.raises(LookupError, match="not known"):
-        TORCH.attention(q, q, q, backend="math")
+        TORCH.attention(q, q, q, backend="cudnn_attention")
     with pytest.raises(ValueError, match="must be the same"):
         TORCH.attention(q, q[:, :8], q)
 
@@ -86,6 +93,8 @@ def test_a_library_multiplies_what_was_measured_and_nothing_else():
     warpmat.testing.assert_bits_equal(found, (parts[0] + parts[1] + parts[2]).astype(np.float16))
     with pytest.raises(LookupError, match="nothing follows"):
         TORCH.matmul(a[:63], b)
+    with pytest.raises(ValueError, match="cannot be multiplied"):
+        TORCH.matmul(a[None], b)
     with pytest.raises(LookupError, match="not measured for mm f16 f16 f64"):
         TORCH.matmul(a, b, out="f64")
     with pytest.raises(LookupError, match="torch 2.11, H200"):
@@ -110,6 +119,24 @@ def test_parts_are_whole_tiles_and_an_incomplete_one_may_be_first():
     assert parts_of(8, 4, 8, True) == [[(0, 8)]]
     with pytest.raises(ValueError, match="from 1 on"):
         parts_of(8, 0, 8, False)
+
+
+def test_slices_of_tiles_are_summed_apart_and_added_at_the_end():
+    a, b = drawn(21, (7, 100), np.float32), drawn(22, (100, 9), np.float32)
+    for instruction, target in (("fma", "sm_90a"), ("mma.m16n8k8.tf32", "sm_80")):
+        found = sums_of(a, b, Summation(instruction, tile_k=32, slices=4), target)
+        along = [[k for k in range(100) if k % 32 // 8 == i] for i in range(4)]
+        slices = [sums_of(np.ascontiguousarray(a[:, at]), np.ascontiguousarray(b[at]), Summation(instruction), target) for at in along]
+        warpmat.testing.assert_bits_equal(found, ((slices[0] + slices[1]) + slices[2]) + slices[3])
+    order = Summation("fma", tile_k=32, slices=4)
+    (match,) = [each for each in warpmat.identify(sums_of(a, b, order, "sm_90a"), a, b, cards=["sm_80"]).matches]
+    assert match.summation == order and "4 slices" in str(match)
+
+
+def test_attention_of_many_tiles_leaves_out_keys_behind_the_row():
+    q, k, v = (drawn(seed, (300, 64), np.float16) for seed in (31, 32, 33))
+    whole = flash_attention(q, k, v, "f16", True)
+    warpmat.testing.assert_bits_equal(whole[:40], flash_attention(q[:128], k[:128], v[:128], "f16", True)[:40])
 
 
 def test_matmul_takes_the_order_apart():
@@ -194,6 +221,21 @@ def test_a_wrong_result_is_unknown_and_what_is_near_is_refuted_by_an_element():
     nearest_one = next(each for each in found.refuted if each.summation.instruction.startswith("wgmma"))
     assert nearest_one.refutation.at == (5, 7) and nearest_one.refutation.differ == 1
     assert "unknown" in str(found) and "[5, 7]" in str(found)
+
+
+@pytest.mark.parametrize("card", ["A100", "RTX 4090", "H100", "RTX 5090"])
+def test_one_element_decides_between_cards(card):
+    """It is none of those that orders are tried with, in which all cards agree."""
+    a, b = np.zeros((16, 16), np.float16), np.zeros((16, 16), np.float16)
+    a[3, :3], b[:3, 7] = (2, 2, 2**-12), (1, -1, 2**-12)
+    result = warpmat.matmul(a, b, card=card, instruction="mma.m16n8k16")
+    found = warpmat.identify(result, a, b, cards=["RTX 5090", "RTX 4090", "H100", "A100"])
+    target = warpmat.product(card, "f16", instruction="mma").target
+    named = {owner for match in found.matches for owner in match.owners}
+    assert target in named
+    for other in ("A100", "RTX 4090", "H100", "RTX 5090"):
+        same = np.array_equal(warpmat.matmul(a, b, card=other), result)
+        assert same == (warpmat.product(other, "f16", instruction="mma").target in named), other
 
 
 def test_a_bias_is_added_before_the_result_is_stored():

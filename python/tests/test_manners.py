@@ -175,7 +175,7 @@ def test_ctrl_c_ends_a_product_within_a_row_of_tiles():
     y = np.broadcast_to(np.zeros((4096, 1), np.float16), (4096, 4096))
     d = np.full((16, 4096), -1, np.float32)
     steps = list(range(256))
-    interrupted(lambda: _core.Product(F16, "sm_90").matmul(x, y, None, None, None, d, steps, 0, "trap", "reference", 2))
+    interrupted(lambda: _core.Product(F16, "sm_90").matmul(x, y, None, None, None, None, d, steps, 0, "trap", "reference", 2))
     assert (d == -1).all()  # the only row had not ended
 
 

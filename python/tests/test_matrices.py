@@ -419,6 +419,17 @@ def test_dlpack_is_enough(rng):
         (lambda a, b: warpmat.matmul(a, b, card="H100", out="f99"), ValueError, "unknown format 'f99'"),
         (lambda a, b: warpmat.matmul(a.astype(np.float32), b, card="H100"), TypeError, 'instruction="tf32"'),
         (lambda a, b: warpmat.matmul(a.astype(np.int64), b, card="H100"), TypeError, "a is int64, which is no format"),
+        (lambda a, b: warpmat.matmul(a.tolist(), b, card="H100"), TypeError, "a is float64 .* rounds"),
+        (lambda a, b: warpmat.matmul(a, b.astype(np.float64), card="H100"), TypeError, "b is float64 .* rounds"),
+        (lambda a, b: warpmat.matmul([[1.0, 2.0], [1.0]], b, card="H100"), ValueError, "different lengths"),
+        (lambda a, b: warpmat.matmul(np.stack([a] * 2), np.stack([b] * 3), card="H100"), ValueError, "do not fit together: a .2,., b .3,."),
+        (lambda a, b: warpmat.matmul(a, b, card=90), TypeError, "card or target is a text .* not 90"),
+        (lambda a, b: warpmat.mma(F16, None, a, b), TypeError, "card or target is a text .* not None"),
+        (lambda a, b: warpmat.find("fma.rn.f32", 90), TypeError, "card or target is a text .* not 90"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", instruction=16), TypeError, "instruction is words .* not 16"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", split_k=1.5), ValueError, "split_k is 1.5"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", split_k="2"), ValueError, "split_k is 2"),
+        (lambda a, b: warpmat.matmul(a, b, card="H100", promote_every=1.5), ValueError, "promote_every is a number of steps"),
         (lambda a, b: warpmat.mma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "h100", a, b), ValueError, r"it must end with \(64, 16\)"),
         (lambda a, b: warpmat.matmul(a, b, instruction="tcgen05.mma.cta_group::1.kind::f16", card="b200"), ValueError, 'instruction="tcgen05"'),
         (lambda a, b: warpmat.registers.execute(F16, "sm_90", {"a": 0, "b": 0}), ValueError, r"needs c: uint32, \(cases, 4, 32\)"),
@@ -631,30 +642,88 @@ def test_wmma_has_voltas_layout_on_sm_70_and_registers_move_by_it(rng):
         warpmat.layout("wmma.load.a.sync.aligned.row.m16n16k16.s8", "r", "sm_70")
 
 
-@pytest.mark.parametrize("card, format, step", [("A100", "f16", 32), ("A100", "bf16", 32), ("H100", "e4m3", 64), ("RTX 5090", "s8", 64), ("A100", "tf32", 16)])
-def test_a_sparse_product_of_any_size_is_a_chain_of_mma_sp(card, format, step):
-    rng = np.random.default_rng(7)
+def _sparse(rng, m, k, group):
+    """Where a sparse A has its elements: half of each group."""
+    return (np.argsort(rng.random((m, k // group, group)), 2) < group // 2).reshape(m, k)
+
+
+def _coded(numbers, format):
+    return numbers.astype(np.int8) if format == "s8" else warpmat.encode(numbers, format)
+
+
+SPARSE_PRODUCTS = [("A100", "mma.sp", format) for format in ("f16", "bf16", "tf32", "s8")] + [
+    (card, f"{unit}.sp", format)
+    for card, unit in (("H100", "wgmma"), ("B200", "tcgen05"), ("RTX 5090", "mma"))
+    for format in ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8")
+]
+
+
+@pytest.mark.parametrize("card, words, format", SPARSE_PRODUCTS)
+def test_a_sparse_product_of_any_size_is_numpys_where_nothing_rounds(rng, card, words, format):
+    step = warpmat.product(card, format, instruction=words).shape[2]
     m, n, k = 19, 13, 3 * step - 8
-    group, kept = (2, 1) if format == "tf32" else (4, 2)
-    keep = np.argsort(rng.random((m, k // group, group)), 2) < kept
-    numbers = rng.integers(-8, 8, (m, k)) * keep.reshape(m, k)
-    dtype = np.int8 if format == "s8" else np.float32 if format == "tf32" else np.float16 if format == "f16" else None
-    coded = lambda x: x.astype(dtype) if dtype else warpmat.encode(x, format)
+    numbers = rng.integers(-8, 8, (m, k)) * _sparse(rng, m, k, 2 if format == "tf32" else 4)
     b = rng.integers(-8, 8, (k, n))
-    words = "mma.sp.tf32" if format == "tf32" else "mma.sp"
-    found = warpmat.matmul(coded(numbers), coded(b), card=card, instruction=words)
+    found = warpmat.matmul(_coded(numbers, format), _coded(b, format), card=card, instruction=words)
     assert found.shape == (m, n) and np.array_equal(found, numbers @ b)
-    if format in ("f16", "e4m3"):  # with rounding: each step as one instruction gives it
-        small = rng.standard_normal((m, k)) * keep.reshape(m, k)
-        x, y = (coded(small), coded(rng.standard_normal((k, n))))
-        tile = next(each for each in warpmat.instructions.opcodes(card) if each.startswith("mma.sp::ordered") and f"k{step}.row.col.f32.{format}.{format}" in each)
-        pad = lambda s, rows, columns: warpmat.Bits(np.pad(s, ((0, rows - s.shape[0]), (0, columns - s.shape[1]))), format)
-        codes = [each.codes if isinstance(each, warpmat.Bits) else each.view(np.uint16) for each in (x, y)]
-        sums = None
-        for first in range(0, k, step):
-            part = [pad(codes[0][:16, first : first + step], 16, step), pad(codes[1][first : first + step, :8], step, 8)]
-            sums = warpmat.mma(tile, card, *part, sums)
-        warpmat.testing.assert_bits_equal(warpmat.matmul(x, y, card=card, instruction="mma.sp")[:16, :8], sums)
+
+
+@pytest.mark.parametrize("card, words, format", [case for case in SPARSE_PRODUCTS if case[1] in ("wgmma.sp", "tcgen05.sp")])
+def test_a_sparse_unit_sums_the_stored_elements_as_a_dense_one(rng, card, words, format):
+    """Each row by itself: its stored elements, and the rows of B that they meet, as a dense product."""
+    m, n, k = 5, 9, 192
+    places = _sparse(rng, m, k, 2 if format == "tf32" else 4)
+    numbers = rng.integers(-128, 128, (m, k)) if format == "s8" else rng.standard_normal((m, k)) * np.exp2(rng.integers(-4, 4, (m, k)))
+    b = rng.integers(-128, 128, (k, n)) if format == "s8" else rng.standard_normal((k, n))
+    found = warpmat.matmul(_coded(numbers * places, format), _coded(b, format), card=card, instruction=words, jobs=1)
+    rows = [warpmat.matmul(_coded(numbers[i : i + 1, at], format), _coded(b[at], format), card=card, instruction=words[:-3]) for i, at in enumerate(places)]
+    warpmat.testing.assert_bits_equal(found, np.concatenate(rows))
+
+
+def test_a_sparse_product_is_taken_apart_as_a_dense_one(rng):
+    a, b = _coded(rng.standard_normal((20, 256)) * _sparse(rng, 20, 256, 4), "e4m3"), _coded(rng.standard_normal((256, 11)), "e4m3")
+    call = {"card": "H100", "instruction": "sp"}
+    halves = [warpmat.matmul(warpmat.Bits(a.codes[:, at], "e4m3"), warpmat.Bits(b.codes[at], "e4m3"), **call) for at in (slice(0, 128), slice(128, 256))]
+    for order in ({"split_k": 2, "tile_k": 64}, {"promote_every": 2}):
+        warpmat.testing.assert_bits_equal(warpmat.matmul(a, b, **call, **order), halves[0] + halves[1])
+    assert not np.array_equal(warpmat.matmul(a, b, **call), halves[0] + halves[1])
+
+
+@pytest.mark.parametrize("card", ["B200", "RTX 5090"])
+@pytest.mark.parametrize("format, scale, block", [("e4m3", "ue8m0", 64), ("e2m1", "ue4m3", 32), ("e2m1", "ue8m0", 32)])
+def test_a_sparse_product_has_scale_factors_of_twice_as_many_elements(rng, card, format, scale, block):
+    x = _coded(rng.standard_normal((20, 256)) * np.repeat(_sparse(rng, 20, 128, 4), 2, 1), format)  # 4-bit elements come in pairs
+    if format == "e4m3":
+        x = _coded(rng.standard_normal((20, 256)) * _sparse(rng, 20, 256, 4), format)
+    y = _coded(rng.standard_normal((256, 11)), format)
+    of_x, of_y = (_coded(2.0 ** rng.integers(-3, 4, shape), scale) for shape in ((20, 256 // block), (256 // block, 11)))
+    near = (x.values() * np.repeat(of_x.values(), block, 1)) @ (y.values() * np.repeat(of_y.values(), block, 0))
+    np.testing.assert_allclose(warpmat.matmul(x, y, card=card, instruction="sp", scale_a=of_x, scale_b=of_y), near, rtol=1e-3, atol=1e-2)
+
+
+def test_an_empty_sparse_product_is_zeros(rng):
+    for m, n, k in ((0, 8, 32), (4, 0, 32), (4, 8, 0)):
+        found = warpmat.matmul(np.zeros((m, k), np.float16), np.zeros((k, n), np.float16), card="H100", instruction="sp")
+        assert found.shape == (m, n) and not found.any()
+
+
+def test_one_sparse_warpgroup_instruction_is_what_registers_and_descriptors_give(rng):
+    opcode = "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3"
+    tile = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32"
+    a = warpmat.encode(rng.standard_normal((64, 64)) * _sparse(rng, 64, 64, 4), "e4m3")
+    b = warpmat.encode(rng.standard_normal((64, 8)), "e4m3")
+    stored, metadata = warpmat.storage.compress(tile, warpmat.Bits(a.codes.reshape(4, 16, 64), "e4m3"))
+    registers = {"a": warpmat.registers.scatter(tile, "a", stored), "e": warpmat.registers.scatter(tile, "e", metadata)}
+    descriptor = warpmat.layouts.MatrixDescriptor(start=0, leading=128, stride=512, swizzle=0)
+    memory = np.ascontiguousarray(b.codes.T.reshape(8, 4, 16).transpose(1, 0, 2)).reshape(-1)
+    given = {**registers, "b-desc": descriptor.encode(), "d": np.zeros((4, 4, 32), np.float32), "scale-d": True, "imm-scale-a": 1, "imm-scale-b": 1, "selector": 0}
+    instruction = warpmat.find(opcode, "sm_90a")
+    readable = {operand.name for operand in instruction.operands if operand.read}
+    d = instruction.execute({name: value for name, value in given.items() if name in readable}, memory=memory)
+    expected = warpmat.registers.gather(tile, "d", d.view(np.uint32)).reshape(64, 8)
+    warpmat.testing.assert_bits_equal(warpmat.mma(opcode, "H100", a, b), expected)
+    explained = warpmat.explain(opcode, "H100", a, b, row=37, column=5)
+    assert explained.result == int(expected[37, 5].view(np.uint32))
 
 
 def test_a_sparse_product_refuses_what_is_not_sparse():
@@ -662,7 +731,11 @@ def test_a_sparse_product_refuses_what_is_not_sparse():
     with pytest.raises(ValueError, match="row 0"):
         warpmat.matmul(a, b, card="A100", instruction="mma.sp")
     a[:, 2::4] = a[:, 3::4] = 0
-    with pytest.raises(ValueError, match="V100 has no mma.sp"):
+    with pytest.raises(ValueError, match="sm_70 has no sparse mma"):
         warpmat.matmul(a, b, card="V100", instruction="mma.sp")
-    with pytest.raises(ValueError, match="ascending order"):
-        warpmat.matmul(a, b, card="A100", instruction="mma.sp", split_k=2)
+    with pytest.raises(ValueError, match="whole groups of 4"):
+        warpmat.matmul(a, b, card="A100", instruction="mma.sp", split_k=2, tile_k=6)
+    dense = np.zeros((18, 32), np.float16)
+    dense[17, 4:7] = 1
+    with pytest.raises(ValueError, match="row 17, group 1"):
+        warpmat.matmul(dense, b, card="A100", instruction="sp")

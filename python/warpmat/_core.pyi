@@ -143,7 +143,7 @@ class Product:
     @overload
     def __init__(self, opcode: str, target: str) -> None: ...
     @overload
-    def __init__(self, target: str, unit: str, shape: str, a: str, b: str, d: str, scale: str, block: int) -> None: ...
+    def __init__(self, target: str, unit: str, shape: str, a: str, b: str, d: str, scale: str, block: int, sparse: bool) -> None: ...
     @property
     def tile(self) -> Form: ...
     @property
@@ -163,6 +163,7 @@ class Product:
         c: Optional[npt.NDArray[Any]],
         scale_a: Optional[npt.NDArray[Any]],
         scale_b: Optional[npt.NDArray[Any]],
+        e: Optional[npt.NDArray[Any]],
         d: npt.NDArray[Any],
         order: Sequence[int],
         promote_every: int,

@@ -84,6 +84,22 @@ def _codes(source: ArrayLike, place: _Place) -> Array:
     return codes_of(source, place.format, place.name)
 
 
+def checked_card(card: object) -> str:
+    """A card or target is a text; pybind's error would list the constructors of a class that nobody knows."""
+    if not isinstance(card, str):
+        raise TypeError(f'a card or target is a text such as "H100", not {card!r}')
+    return card
+
+
+def together(shapes: Mapping[str, Tuple[int, ...]]) -> Tuple[int, ...]:
+    """The leading dimensions that all arrays together have."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        texts = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"the leading dimensions do not fit together: {texts}") from None
+
+
 def _check_jobs(jobs: Optional[int], cases: int) -> int:
     """Threads for `cases` cases: without `jobs` all cores where that pays."""
     if jobs is None:
@@ -100,17 +116,11 @@ def _batch(arrays: Mapping[str, Array], places: Mapping[str, _Place]) -> Tuple[i
             break
     else:
         return ()
-    leading = []
     for name, array in arrays.items():
         shape = places[name].shape
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
             raise ValueError(f"{name} has the shape {array.shape}; it must end with {shape}")
-        leading.append(array.shape[: array.ndim - len(shape)])
-    try:
-        return np.broadcast_shapes(*leading)
-    except ValueError:
-        texts = ", ".join(f"{name} {shape}" for name, shape in zip(arrays, leading))
-        raise ValueError(f"the leading dimensions do not fit together: {texts}") from None
+    return together({name: array.shape[: array.ndim - len(places[name].shape)] for name, array in arrays.items()})
 
 
 def _flat(array: Array, batch: Tuple[int, ...], inner: Tuple[int, ...]) -> Array:

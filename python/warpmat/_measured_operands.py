@@ -61,6 +61,11 @@ def sample(size: int) -> Array:
     return np.concatenate([np.arange(16), np.unique(np.linspace(16, size - 1, 48).astype(int))])
 
 
+def sample_heads(count: int) -> Array:
+    """The heads of attention whose rows are kept: all of eight, else the first and the last."""
+    return np.arange(count) if count <= 8 else np.array([0, count - 1])
+
+
 def factors(a: str, b: str, layout: str, shape: Tuple[int, int, int]) -> Tuple[Array, Array]:
     """Bit patterns of the sampled rows of A and columns of B of a product (m, n, k)."""
     m, n, k = shape

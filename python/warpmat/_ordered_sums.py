@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from .formats import Array
 from .products import matmul, product
-from .summation import Range, Summation, fused_parts, parts_of, sum_parts, tf32_of
+from .summation import Range, Summation, add, fused_slices, parts_of, slices_of, sum_parts, tf32_of
 
 #: Sums of parts that were made before of the same factors.
 Made = Dict[Tuple[Tuple[Range, ...], Optional[int], bool], Array]
@@ -20,7 +20,7 @@ def sums_of(a: Any, b: Any, summation: Summation, target: str, made: Optional[Ma
     parts = parts_in(np.shape(b)[0], summation, target)
     if summation.instruction == "fma":
         first, last = parts[0][0]
-        return _total(fused_parts(a, b, last - first), summation)
+        return _total(fused_slices(a, b, last - first, max(1, summation.tile_k), summation.slices), summation)
     x, y = (tf32_of(a), tf32_of(b)) if summation.rounded else (a, b)
 
     def multiply(first: int, last: int, c: Optional[Array]) -> Array:
@@ -42,7 +42,12 @@ def sums_of(a: Any, b: Any, summation: Summation, target: str, made: Optional[Ma
             made[known] = sum_parts([ranges], multiply, None)
         return made[known]
 
-    return _total([chain(ranges) for ranges in parts], summation)
+    def part(ranges: List[Range]) -> Array:
+        if summation.slices == 1:
+            return chain(ranges)
+        return reduce(add, (chain(each) for each in slices_of(ranges, summation.tile_k, summation.slices)))
+
+    return _total([part(ranges) for ranges in parts], summation)
 
 
 def parts_in(k: int, summation: Summation, target: str) -> List[List[Range]]:

@@ -14,6 +14,7 @@ from .formats import Array, ArrayLike, decode
 from ._forms import Ids, _anywhere, _batch, _codes, _prepared, _Prepared
 from .products import _product, _product_arrays
 from .registers import _operand, _registers, _split
+from .storage import compress_whole
 
 __all__ = ["Explanation", "explain"]
 
@@ -144,6 +145,8 @@ def _explain_tile(
     rows, columns = slice(top, top + m), slice(left, left + n)
     parts = {"a": (a, (rows, slice(None))), "b": (b, (slice(None), columns)), "c": (c, (rows, columns))}
     arrays = {name: _codes(source, prepared.places[name])[of_tile] for name, (source, of_tile) in parts.items() if source is not None}
+    if "e" in prepared.places:
+        arrays["a"], arrays["e"] = compress_whole(found.tile, arrays["a"])
     words = _words_of_matrices(prepared, arrays, 0, (0, 0), (0, 0))
     return made(found.explain(words, (at[0] - top, at[1] - left), against or "", undefined))
 

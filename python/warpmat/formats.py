@@ -235,7 +235,12 @@ def to_numpy(source: Any) -> Union[Array, Bits]:
         return _from_torch(source)
     if hasattr(source, "__dlpack__") and not hasattr(source, "__array__"):
         return _from_dlpack(source)
-    return _native(np.asarray(source))
+    try:
+        return _native(np.asarray(source))
+    except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise ValueError("a list's rows have different lengths, which makes no matrix") from None
+        raise
 
 
 def _native(array: Array) -> Array:

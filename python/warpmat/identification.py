@@ -91,6 +91,8 @@ class Identification:
 # The tiles along K of kernels that were seen; the first is one step of the instruction.
 _TILES = (64, 128, 32, 16, 8, 4)
 _MOST_PARTS = 32
+# Slices of a tile in f32 kernels that were seen, and the tile.
+_SLICED = ((4, 32), (8, 64), (16, 16))
 _SHAPES = ("", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32", "m16n8k64", "m8n8k4", "m8n8k16")
 _MOST_MULTIPLIED = 1 << 32
 
@@ -121,7 +123,7 @@ def identify(
 
 def _simplicity(candidate: Candidate) -> Tuple[int, bool, int]:
     s = candidate.summation
-    return s.split_k + (s.promote_every is not None), s.residue_first, -len(candidate.owners)
+    return s.split_k * s.slices + (s.promote_every is not None), s.residue_first, -len(candidate.owners)
 
 
 class _Question:
@@ -227,7 +229,7 @@ def _summations(question: _Question, arithmetic: _Arithmetic) -> Iterator[Summat
         for order in _orders(question.k, arithmetic, start):
             parts = tuple(tuple(ranges) for ranges in parts_in(question.k, order, arithmetic.card))
             for workspace in workspaces if len(parts) > 1 else ["f32"]:
-                key = (parts, order.promote_every, workspace, start.rounded)
+                key = (parts, order.promote_every, workspace, start.rounded, order.slices, order.tile_k if order.slices > 1 else 0)
                 if key not in seen:
                     seen.add(key)
                     yield replace(order, workspace=workspace, split_k=len(parts))
@@ -242,6 +244,8 @@ def _orders(k: int, arithmetic: _Arithmetic, start: Summation) -> Iterator[Summa
             yield replace(start, tile_k=tile, residue_first=True)
     for steps in promotions:
         yield replace(start, promote_every=steps)
+    for slices, tile in () if arithmetic.card else _SLICED:
+        yield replace(start, tile_k=tile, slices=slices)
     for parts in range(2, _MOST_PARTS + 1):
         for tile in _TILES if k <= 1024 else _TILES[:-2]:
             for residue_first in residues:
@@ -255,11 +259,10 @@ def _search(question: _Question, arithmetic: _Arithmetic) -> Candidate:
     best: Optional[Candidate] = None
     for summation in _summations(question, arithmetic):
         candidate = _judge(question, arithmetic, summation, question.few, True)
-        for where in question.some, question.all:
-            if candidate.refutation is None:
-                candidate = _judge(question, arithmetic, summation, where, False)
         if candidate.refutation is None:
-            return replace(candidate, owners=_who_fits(question, arithmetic, candidate))
+            candidate = _judge_owners(question, arithmetic, candidate)
+        if candidate.refutation is None:
+            return candidate
         share = _share(candidate)
         if best is None or share < _share(best):
             best = candidate
@@ -285,12 +288,24 @@ def _judge(question: _Question, arithmetic: _Arithmetic, summation: Summation, w
     return replace(candidate, refutation=Refutation(at, held, other, int(differ.sum()), differ.size))
 
 
-def _who_fits(question: _Question, arithmetic: _Arithmetic, candidate: Candidate) -> Dict[str, Owner]:
-    """The owners that agree on all elements, not only on the chosen ones."""
+def _judge_owners(question: _Question, arithmetic: _Arithmetic, candidate: Candidate) -> Candidate:
+    """The candidate with those owners that agree on all elements, who may be others than the first; if there are none, the first one's refutation."""
+    fitting: Dict[str, Owner] = {}
+    refuted: Optional[Candidate] = None
+    for card in list(arithmetic.owners) or [arithmetic.card]:
+        order = candidate.summation_of(card) if arithmetic.owners else candidate.summation
+        found = _judge_all(question, _Arithmetic(order.instruction, card, arithmetic.step, arithmetic.format), order)
+        if found.refutation is not None:
+            refuted = refuted or replace(found, owners=arithmetic.owners)
+        elif not arithmetic.owners:
+            return candidate
+        else:
+            fitting[card] = arithmetic.owners[card]
+    if fitting or refuted is None:
+        return replace(candidate, summation=candidate.summation_of(next(iter(fitting))), owners=fitting)
+    return refuted
 
-    def fits(card: str) -> bool:
-        order = candidate.summation_of(card)
-        other = _Arithmetic(order.instruction, card, arithmetic.step, arithmetic.format)
-        return card == arithmetic.card or _judge(question, other, order, question.all, False).refutation is None
 
-    return {card: owner for card, owner in arithmetic.owners.items() if fits(card)}
+def _judge_all(question: _Question, arithmetic: _Arithmetic, summation: Summation) -> Candidate:
+    some = _judge(question, arithmetic, summation, question.some, False)
+    return some if some.refutation is not None else _judge(question, arithmetic, summation, question.all, False)

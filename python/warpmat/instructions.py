@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from ._environment import _core
+from ._forms import checked_card, together
 from .formats import Array, ArrayLike, Bits, to_numpy
 
 __all__ = ["Instruction", "Operand", "find", "find_opcode", "find_sass", "opcodes", "targets", "wgmma_opcodes"]
@@ -50,7 +51,7 @@ class Instruction:
     """An instruction on a target, which find() finds: a matrix instruction, wgmma, a scalar one, or one of lists of statements."""
 
     def __init__(self, opcode: str, target: str) -> None:
-        self._core = _core.Handle(opcode, target)
+        self._core = _core.Handle(opcode, checked_card(target))
         self.operands: List[Operand] = [Operand(*fields) for fields in self._core.operands]
 
     @property
@@ -200,11 +201,7 @@ class Instruction:
             if bytes_given.ndim == 0:
                 raise ValueError("memory has no dimension; it must be uint8, (..., bytes)")
             leading["memory"] = bytes_given.shape[:-1]
-        try:
-            batch = np.broadcast_shapes(*leading.values())
-        except ValueError:
-            texts = ", ".join(f"{name} {shape}" for name, shape in leading.items())
-            raise ValueError(f"the leading dimensions do not fit together: {texts}") from None
+        batch = together(leading)
         own = None if bytes_given is None else np.array(np.broadcast_to(bytes_given, batch + bytes_given.shape[-1:]), order="C")
         return batch, own
 

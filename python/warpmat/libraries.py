@@ -10,9 +10,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from .formats import Array, ArrayLike, Bits, array_of, codes_of, format_of, to_numpy
-from ._attention import flash_attention
+from ._attention import flash_attention, math_attention
 from ._ordered_sums import sums_of
-from ._measured_operands import BIAS, QUERIES_KEYS_VALUES, draw, factors, sample
+from ._measured_operands import BIAS, QUERIES_KEYS_VALUES, draw, factors, sample, sample_heads
 from .summation import Summation, is_f32, rounded, stored, widened
 
 __all__ = ["Attention", "Library", "Measured", "Operation", "library", "names"]
@@ -45,6 +45,14 @@ class Attention(NamedTuple):
     causal: bool
 
 
+class MeasuredAttention(NamedTuple):
+    """One call of one shape. orders: of q k^T and p v, of "math"; None of "flash_attention", whose rule has them. checksum: CRC-32 of the sampled
+    elements; None if no rule gives them."""
+
+    orders: Optional[Tuple[Summation, Summation]]
+    checksum: Optional[int]
+
+
 class Library:
     """A library on a card, as far as it was measured. library() makes one.
 
@@ -54,7 +62,7 @@ class Library:
     def __init__(self, path: Path) -> None:
         head: Dict[str, str] = {}
         self.operations: Dict[Operation, Dict[Shape, Measured]] = {}
-        self.attentions: Dict[Attention, Dict[Shape, Optional[int]]] = {}
+        self.attentions: Dict[Attention, Dict[Shape, MeasuredAttention]] = {}
         for line in path.read_text().splitlines():
             if line.startswith("#"):
                 word, _, text = line[1:].partition(":")
@@ -74,13 +82,15 @@ class Library:
             of_shapes[m, n, k] = Measured(_summation(order.split()), int(checksum, 16))
 
     def _add_attention(self, line: str) -> None:
-        call, shapes = line.split("|")
+        call, *orders, shapes = line.split("|")
         _, backend, format, mask = call.split()
         of_shapes = self.attentions.setdefault(Attention(backend, format, mask == "causal"), {})
+        found = [summation for summation in (_summation(order.split()) for order in orders) if summation is not None]
+        pair = (found[0], found[1]) if found else None
         for shape in shapes.split():
             size, checksum = shape.split(":")
             heads, length, depth = (int(number) for number in size.split("x"))
-            of_shapes[heads, length, depth] = None if checksum == "unknown" else int(checksum, 16)
+            of_shapes[heads, length, depth] = MeasuredAttention(pair, None if checksum == "unknown" else int(checksum, 16))
 
     def attention(
         self, q: ArrayLike, k: ArrayLike, v: ArrayLike, *, causal: bool = False, backend: str = "flash_attention"
@@ -93,26 +103,26 @@ class Library:
         if len(shapes[0]) != 3 or shapes[1:] != shapes[:2]:
             raise ValueError(f"q, k and v have the shapes {shapes}; all must be the same (heads, length, depth)")
         count, length, depth = shapes[0]
-        self._checksum(call, (count, length, depth))
-        heads = [flash_attention(array_of(x, format), array_of(y, format), array_of(z, format), format, causal) for x, y, z in zip(*codes)]
-        return array_of(np.stack([codes_of(each, format) for each in heads]), format)
+        return _heads(call, self._known(call, (count, length, depth)), codes)
 
-    def _checksum(self, call: Attention, shape: Shape) -> int:
+    def _known(self, call: Attention, shape: Shape) -> MeasuredAttention:
         sizes = "x".join(str(size) for size in shape)
         if shape not in self.attentions.get(call, {}):
             raise LookupError(f"{self.name} was not measured for {call.backend} of {call.format} and {sizes}: nothing follows from other shapes")
-        checksum = self.attentions[call][shape]
-        if checksum is None:
+        measured = self.attentions[call][shape]
+        if measured.checksum is None:
             raise LookupError(f"{self.name} has an order of {call.backend} that is not known for {call.format} and {sizes}")
-        return checksum
+        return measured
 
     def verify_attention(self, call: Attention, shape: Shape) -> bool:
-        """Whether attention() gives the bits that the card gave for drawn operands, in up to 64 rows. Raises LookupError like attention()."""
-        checksum, count = self._checksum(call, shape), int(np.prod(shape))
-        drawn = [array_of(draw(call.format, operand, np.arange(count)).reshape(shape), call.format) for operand in QUERIES_KEYS_VALUES]
-        eighths = [rounded(widened(each) / np.float32(8), call.format) for each in drawn]
-        found = self.attention(*eighths, causal=call.causal, backend=call.backend)
-        return zlib.crc32(np.ascontiguousarray(codes_of(found, call.format)[:, sample(shape[1])]).tobytes()) == checksum
+        """Whether attention() gives the bits that the card gave for drawn operands, in up to 64 rows of up to eight heads. Raises LookupError like
+        attention()."""
+        measured, (count, length, _) = self._known(call, shape), shape
+        places = np.arange(int(np.prod(shape))).reshape(shape)[sample_heads(count)]
+        drawn = [array_of(draw(call.format, operand, places), call.format) for operand in QUERIES_KEYS_VALUES]
+        eighths = [codes_of(rounded(widened(each) / np.float32(8), call.format), call.format) for each in drawn]
+        found = codes_of(_heads(call, measured, eighths), call.format)[:, sample(length)]
+        return zlib.crc32(np.ascontiguousarray(found).tobytes()) == measured.checksum
 
     def __repr__(self) -> str:
         return f"<Library {self.name}: {sum(len(shapes) for shapes in self.operations.values())} measured products>"
@@ -148,6 +158,8 @@ class Library:
         wanted = out or ("s32" if of_a == "s8" else "bf16" if of_a in ("e4m3", "e5m2") else "f32" if of_a == "tf32" else of_a)
         default = "int_mm" if of_a == "s8" else "scaled_mm_fast" if of_a in ("e4m3", "e5m2") else "mm" if bias is None else "addmm"
         operation = Operation(call or default, of_a, of_b, wanted, _layout_of(y))
+        if np.ndim(x) != 2 or np.ndim(y) != 2 or np.shape(x)[1] != np.shape(y)[0]:
+            raise ValueError(f"a {np.shape(x)} and b {np.shape(y)} cannot be multiplied: they are (m, k) and (k, n)")
         (m, k), n = np.shape(x), np.shape(y)[-1]
         return stored(sums_of(x, y, self.summation(operation, (m, n, k)), self.target), None if bias is None else widened(to_numpy(bias)), wanted)
 
@@ -158,6 +170,17 @@ class Library:
         a, b, bias = operands(operation, shape)
         found = stored(sums_of(a, b, summation, self.target), bias, operation.out)
         return zlib.crc32(codes_of(found, operation.out).tobytes()) == self.operations[operation][shape].checksum
+
+
+def _heads(call: Attention, measured: MeasuredAttention, codes: List[Array]) -> Union[Array, Bits]:
+    """Attention of each head, from the codes of q, k and v of (heads, length, depth)."""
+    heads = []
+    for q, k, v in ([array_of(each, call.format) for each in head] for head in zip(*codes)):
+        if measured.orders is not None:
+            heads.append(math_attention(q, k, v, call.format, call.causal, measured.orders))
+        else:
+            heads.append(flash_attention(q, k, v, call.format, call.causal))
+    return array_of(np.stack([codes_of(each, call.format) for each in heads]), call.format)
 
 
 def operands(operation: Operation, shape: Shape) -> Tuple[Union[Array, Bits], Union[Array, Bits], Optional[Array]]:

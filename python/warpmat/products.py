@@ -9,10 +9,9 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, U
 import numpy as np
 
 from ._environment import _core
-from ._forms import Ids, _batch, _check_jobs, _codes, _flat, _place, _prepared, _Prepared
+from ._forms import Ids, _batch, _check_jobs, _codes, _flat, _place, _prepared, _Prepared, checked_card, together
 from .formats import FORMATS, Array, ArrayLike, Bits, array_of, codes_of, find_format, format_of, named_bits, numpy_dtype, to_numpy
-from .instructions import opcodes
-from .storage import compress
+from .storage import compress, compress_whole, group_of
 from .summation import Summation, add, parts_of, sum_parts
 
 __all__ = ["Product", "matmul", "mma", "product"]
@@ -35,11 +34,11 @@ def mma(
     path: str = "fast",
     jobs: Optional[int] = None,
 ) -> Array:
-    """D = A B + C as `target` executes the mma, wmma.mma or dense wgmma.mma_async `opcode`, bit for bit. Some of an opcode's qualifiers will do,
+    """D = A B + C as `target` executes the mma, wmma.mma or wgmma.mma_async `opcode`, bit for bit. Some of an opcode's qualifiers will do,
     "mma.m16n8k16.f16", if they leave one form; of those that differ in their sums alone it is the one with the widest.
 
     a: (..., m, k); of mma.sp (..., m, k / 2) stored elements with `metadata` (..., m, k / group), or a dense (..., m, k), which is
-    compressed. b: (..., k, n). c: (..., m, n), default zeros. m8n8k4 has four products: (..., 4, m, k) and so on.
+    compressed; of wgmma dense alone. b: (..., k, n). c: (..., m, n), default zeros. m8n8k4 has four products: (..., 4, m, k) and so on.
     scale_a: (..., m, factors of a row), scale_b: (..., factors of a column, n), both of block-scaled forms. Leading dimensions are cases
     and are broadcast.
 
@@ -49,6 +48,7 @@ def mma(
     Returns d, (..., m, n) of float16, float32, float64 or int32. Raises ValueError for wrong shapes, opcodes and targets, TypeError for
     dtypes that are not the operand's, Trap for what an instruction traps on.
     """
+    checked_card(target)
     if opcode.startswith("wgmma."):
         return _warpgroup_mma(opcode, target, a, b, c, {"metadata": metadata, "scale_a": scale_a, "scale_b": scale_b}, path, jobs)
     prepared = _prepared(opcode, target)
@@ -80,7 +80,7 @@ def _warpgroup_mma(
     for name, source in extra.items():
         if source is not None:
             raise ValueError(f"{found.opcode} takes no {name}")
-    m, n, k = (int(size) for size in re.findall(r"\d+", found.opcode.split(".")[4]))
+    m, n, k = (int(size) for size in re.findall(r"m(\d+)n(\d+)k(\d+)", found.opcode)[0])
     for name, source, shape in (("a", a, (m, k)), ("b", b, (k, n)), ("c", c, (m, n))):
         if source is not None and np.shape(to_numpy(source))[-2:] != shape:
             raise ValueError(f"{name} has the shape {np.shape(to_numpy(source))}; it must end with {shape}")
@@ -144,8 +144,9 @@ def matmul(
 
     card: "H100", "RTX 5090", or a target. The instruction is then the one that current libraries use there for the arrays' formats: wgmma on an
     H100, tcgen05 on a B200, else mma. product() says which, and how its bits are known. out: the format of sums; default f32, s32 or f64.
-    instruction: another one, as product() takes it, or a whole opcode of mma, wmma.mma or wgmma.mma_async, which decides `out`, too. "mma.sp", also
-    with a shape and formats: a is dense, and at most two of each four elements of a row differ from zero (tf32: one of two).
+    instruction: another one, as product() takes it, or a whole opcode of mma, wmma.mma or wgmma.mma_async, which decides `out`, too. "sp",
+    "mma.sp", "wgmma.sp" and "tcgen05.sp" multiply by a sparse A, which is given dense: at most two of each four elements of a row differ from
+    zero (tf32: one of two; 4-bit types: two pairs of four). Where fewer do, the first zeros of their group are multiplied, too.
 
     a: (..., m, k), b: (..., k, n), c: (..., m, n) or nothing for zeros. m, n and k are arbitrary: tiles at an edge are filled with zeros, as
     in kernels. Leading dimensions are broadcast. scale_a: (..., m, k / block), scale_b: (..., k / block, n), scale factors of ue8m0 or ue4m3
@@ -157,73 +158,23 @@ def matmul(
     Returns float16, float32, float64 or int32, (..., m, n).
     """
     scales = _Scales.of(a, scale_a, scale_b)
-    if instruction is not None and instruction.startswith("mma.sp"):
-        if scales is not None or order is not None or split_k != 1 or residue_first:
-            raise ValueError(f"{instruction} multiplies whole K in ascending order, without scale factors")
-        return _sparse_matmul(_sparse_opcode(card, instruction, a, b, out), card, a, b, c, promote_every, path, jobs)
+    checked_card(card)
+    if instruction is not None and not isinstance(instruction, str):
+        raise TypeError(f'an instruction is words such as "wgmma.f16", not {instruction!r}')
     if instruction is not None and _is_opcode(instruction):
         if out is not None:
             raise TypeError(f"{instruction} has the format of its sums: leave `out` out")
         found = _product(instruction, card)
     else:
-        unit, shape, of_a, of_b = _words(instruction)
-        formats_of = of_a or format_of(a, "a"), of_b or format_of(b, "b")
-        found = _product_of(card, unit, shape, *formats_of, out, scales.format if scales else "", scales.block if scales else 0)
+        words = _Words.of(instruction)
+        formats_of = words.a or format_of(a, "a"), words.b or format_of(b, "b")
+        _check_pair(*formats_of)
+        found = _product_of(card, words, *formats_of, out, scales.format if scales else "", scales.block if scales else 0)
     if split_k == 1 and not residue_first:
         return _matmul(found, a, b, c, scales, order, promote_every, path, jobs)
     if order is not None or scales is not None:
         raise ValueError("split_k and residue_first are orders of their own: they go with neither order nor scale factors")
     return _matmul_in_parts(found, a, b, c, Summation("", split_k, tile_k, residue_first, promote_every), path, jobs)
-
-
-def _sparse_opcode(card: str, instruction: str, a: ArrayLike, b: ArrayLike, out: Optional[str]) -> str:
-    """The mma.sp that `instruction` means for these arrays: that with the largest K, of sorted metadata where the card has it."""
-    if _is_opcode(instruction):
-        return instruction
-    _, shape, of_a, of_b = _words(instruction.replace("mma.sp", "mma", 1))
-    of_a, of_b = of_a or format_of(a, "a"), of_b or format_of(b, "b")
-    wanted = [out or _sums_of(of_a), of_a, of_b, out or _sums_of(of_a)]
-    found = [each for each in opcodes(card) if each.startswith("mma.sp") and each.split(".")[-4:] == wanted and shape in each and _is_plain(each)]
-    if not found:
-        raise ValueError(f"{card} has no {instruction} of {of_a} and {of_b} with sums of {wanted[0]}")
-    return max(found, key=lambda each: (int(re.findall(r"k(\d+)", each)[0]), "ordered" in each))
-
-
-def _is_plain(opcode: str) -> bool:
-    return "satfinite" not in opcode and "block_scale" not in opcode
-
-
-def _sparse_matmul(
-    opcode: str, card: str, a: ArrayLike, b: ArrayLike, c: Optional[ArrayLike], promote_every: Optional[int], path: str, jobs: Optional[int]
-) -> Array:
-    """A product by tiles of mma.sp, all tiles of a step of K at once."""
-    prepared = _prepared(opcode, card)
-    places, (tile_m, tile_n, tile_k) = prepared.places, prepared.form.shape
-    _check_promotion(places["d"].format, promote_every)
-    x, y = _codes(a, places["a"]), _codes(b, places["b"])
-    sources = {"a": x, "b": y, **({} if c is None else {"c": _codes(c, places["c"])})}
-    batch, m, n = _product_shape(sources, 0)
-    rows, columns, steps = -(-m // tile_m), -(-n // tile_n), -(-x.shape[-1] // tile_k)
-
-    def tiles(source: Array, first: int, second: int, height: int, width: int) -> Array:
-        """(..., first, second, height, width), filled with zeros."""
-        wide = np.broadcast_to(source, batch + source.shape[-2:])
-        grown = np.zeros(batch + (first * height, second * width), source.dtype)
-        grown[..., : wide.shape[-2], : wide.shape[-1]] = wide
-        return np.moveaxis(grown.reshape(batch + (first, height, second, width)), -3, -2)
-
-    of_a, of_b = tiles(x, rows, steps, tile_m, tile_k), tiles(y, steps, columns, tile_k, tile_n)
-    start = np.zeros((m, n), places["c"].dtype) if c is None else sources["c"]
-    sums = tiles(start, rows, columns, tile_m, tile_n)
-    promoted: Optional[Array] = None
-    for step in range(steps):
-        if promote_every and step % promote_every == 0:
-            promoted, sums = (sums if promoted is None else add(promoted, sums)), np.zeros_like(sums)
-        left, right = array_of(of_a[..., :, None, step, :, :], places["a"].format), array_of(of_b[..., step, :, :, :][..., None, :, :, :], places["b"].format)
-        sums = mma(opcode, card, left, right, sums, path=path, jobs=jobs)
-    total = sums if promoted is None else add(promoted, sums)
-    whole: Array = np.moveaxis(total, -3, -2).reshape(batch + (rows * tile_m, columns * tile_n))[..., :m, :n]
-    return np.ascontiguousarray(whole)
 
 
 def _matmul_in_parts(
@@ -242,6 +193,8 @@ def _matmul_in_parts(
 
     _product_shape({"a": x, "b": y}, 0)  # before anything is taken apart
     parts = parts_of(x.shape[-1], summation.split_k, summation.tile_k or found.tile.shape[2], summation.residue_first)
+    if "e" in places and any(first % group_of(found.tile) for ranges in parts for first, _ in ranges):
+        raise ValueError(f"{found.opcode} takes K apart at whole groups of {group_of(found.tile)} elements alone")
     return sum_parts(parts, multiply, start, summation.workspace)
 
 
@@ -269,17 +222,17 @@ def product(
     """The matrix instruction by which matmul(card=...) multiplies formats `a` and `b` with sums of `out`, and scale factors of format `scale`
     for `block` elements each.
 
-    instruction: words with dots between them: a unit (mma, wmma, wgmma, tcgen05), a shape (m16n8k16), and one format of both factors or two;
-    "wgmma.f16", "mma.m16n8k32.e4m3.e5m2", "tf32". Without a unit the choice is that of current libraries: tcgen05, wgmma, mma, wmma, in this
-    order as the card has them. Of several shapes of mma it is that with the largest K.
+    instruction: words with dots between them: a unit (mma, wmma, wgmma, tcgen05), sp for a sparse A, a shape (m16n8k16), and one format of both
+    factors or two; "wgmma.f16", "mma.m16n8k32.e4m3.e5m2", "tf32", "wgmma.sp". Without a unit the choice is that of current libraries: tcgen05,
+    wgmma, mma, wmma, in this order as the card has them. Of several shapes of mma it is that with the largest K.
 
     >>> warpmat.product("H100", "e4m3").opcode
     'wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3'
     >>> warpmat.product("B200", "e2m1", scale="ue4m3", block=16).opcode
     'tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X'
     """
-    unit, shape, of_a, of_b = _words(instruction)
-    found = _product_of(card, unit, shape, of_a or a, of_b or b or of_a or a, out, scale, block)
+    words = _Words.of(instruction)
+    found = _product_of(checked_card(card), words, words.a or a, words.b or b or words.a or a, out, scale, block)
     tile = found.tile
     of = {operand.name: operand.format or "" for operand in tile.operands}
     m, n, k = tile.shape
@@ -294,21 +247,34 @@ def _is_opcode(instruction: str) -> bool:
 _UNITS = {"mma": "mma", "wmma": "wmma.mma", "wgmma": "wgmma", "tcgen05": "tcgen05"}
 
 
-def _words(instruction: Optional[str]) -> Tuple[str, str, str, str]:
-    """Unit, shape, and the formats of A and B that `instruction` says; empty where it says none."""
-    unit, shape, types = "", "", []
-    for word in instruction.split(".") if instruction else []:
-        if word in _UNITS:
-            unit = _UNITS[word]
-        elif word in FORMATS:
-            types.append(word)
-        elif re.fullmatch(r"m\d+n\d+k\d+", word):
-            shape = word
-        else:
-            raise ValueError(f"'{word}' in the instruction '{instruction}' is no unit ({', '.join(_UNITS)}), no shape such as m16n8k16 and no format")
-    if len(types) > 2:
-        raise ValueError(f"'{instruction}' has {len(types)} formats; one of both factors or two would be right")
-    return unit, shape, types[0] if types else "", types[-1] if types else ""
+class _Words(NamedTuple):
+    """What an instruction's words say; empty where they say nothing."""
+
+    unit: str = ""
+    shape: str = ""
+    a: str = ""
+    b: str = ""
+    sparse: bool = False
+
+    @staticmethod
+    def of(instruction: Optional[str]) -> "_Words":
+        unit, shape, types, sparse = "", "", [], False
+        for word in instruction.split(".") if instruction else []:
+            if word in _UNITS:
+                unit = _UNITS[word]
+            elif word in FORMATS:
+                types.append(word)
+            elif word in ("sp", "sp::ordered_metadata"):
+                sparse = True
+            elif re.fullmatch(r"m\d+n\d+k\d+", word):
+                shape = word
+            else:
+                raise ValueError(
+                    f"'{word}' in the instruction '{instruction}' is no unit ({', '.join(_UNITS)}), not sp, no shape such as m16n8k16 and no format"
+                )
+        if len(types) > 2:
+            raise ValueError(f"'{instruction}' has {len(types)} formats; one of both factors or two would be right")
+        return _Words(unit, shape, types[0] if types else "", types[-1] if types else "", sparse)
 
 
 class _Scales(NamedTuple):
@@ -344,15 +310,22 @@ def _unsigned(scales: ArrayLike, what: str) -> Union[Array, Bits]:
     return Bits(named.codes, "ue4m3")
 
 
+def _check_pair(a: str, b: str) -> None:
+    """float64 is what NumPy makes of lists and of most arithmetic; beside a narrower factor it is hardly meant."""
+    if (a == "f64") != (b == "f64"):
+        wide, other = ("a", b) if a == "f64" else ("b", a)
+        raise TypeError(f'{wide} is float64 and the other factor {other}, which nothing multiplies: warpmat.encode({wide}, "{other}") rounds it')
+
+
 def _sums_of(format: str) -> str:
     return "f64" if format == "f64" else "s32" if find_format(format).integer else "f32"
 
 
 @lru_cache(maxsize=None)
-def _product_of(card: str, unit: str, shape: str, a: str, b: str, out: Optional[str], scale: str, block: int) -> _core.Product:
+def _product_of(card: str, words: _Words, a: str, b: str, out: Optional[str], scale: str, block: int) -> _core.Product:
     for format in (a, b, out or a, scale or a):
         find_format(format)
-    return _core.Product(card, unit, shape, a, b, out or _sums_of(a), scale, block)
+    return _core.Product(card, words.unit, words.shape, a, b, out or _sums_of(a), scale, block, words.sparse)
 
 
 @lru_cache(maxsize=None)
@@ -383,11 +356,13 @@ def _matmul(
         raise ValueError(f"{found.opcode} has a scale factor for {form.shape[2] // form.scale_vector} elements; here one is for {scales.block}")
     steps = _steps(order, -(-sources["a"].shape[-1] // form.shape[2]))
     d: Array = np.empty(batch + (m, n), numpy_dtype(places["d"].format))
+    if "e" in places:
+        sources["a"], sources["e"] = compress_whole(form, sources["a"])
     wide = {name: np.broadcast_to(source, batch + source.shape[-2:]) for name, source in sources.items()}
     of_jobs = 0 if jobs is None else _check_jobs(jobs, 1)
     for case in np.ndindex(batch if d.size else (0,)):
         x = {name: source[case] for name, source in wide.items()}
-        extra = x.get("c"), x.get("scale-a"), x.get("scale-b")
+        extra = x.get("c"), x.get("scale-a"), x.get("scale-b"), x.get("e")
         found.matmul(x["a"], x["b"], *extra, d[case], steps, promote_every or 0, "trap", path, of_jobs)
     return d
 
@@ -401,18 +376,19 @@ def _product_shape(sources: Mapping[str, Array], block: int) -> Tuple[Tuple[int,
     for name, shape in (("c", (m, n)), ("scale-a", (m, factors)), ("scale-b", (factors, n))):
         if name in sources and sources[name].shape[-2:] != shape:
             raise ValueError(f"{name.replace('-', '_')} has the shape {sources[name].shape}; it must end with {shape}")
-    return np.broadcast_shapes(*(source.shape[:-2] for source in sources.values())), m, n
+    return together({name: source.shape[:-2] for name, source in sources.items()}), m, n
 
 
 def _check_promotion(sums: str, promote_every: Optional[int]) -> None:
-    if promote_every is not None and (promote_every < 1 or sums != "f32"):
+    if promote_every is not None and (not isinstance(promote_every, (int, np.integer)) or promote_every < 1 or sums != "f32"):
         raise ValueError("promote_every is a number of steps from 1 on, and needs sums of f32")
 
 
 def checked_gemm(opcode: str, target: str, promote_every: Optional[int]) -> _Prepared:
     """The instruction of a product of any size on a GPU. ValueError if it cannot be chained along K."""
-    if _product(opcode, target).tile.scale_vector:
-        raise ValueError(f"matmul on a GPU needs a dense mma without scale factors, which {opcode} has")
+    places = {operand.name for operand in _product(opcode, target).tile.operands}
+    if places & {"e", "scale-a"}:
+        raise ValueError(f"matmul on a GPU needs a dense mma without scale factors; {opcode} is none")
     prepared = _prepared(opcode, target)
     _check_promotion(prepared.places["d"].format, promote_every)
     return prepared

@@ -27,11 +27,25 @@ def compress(opcode: str, a: ArrayLike) -> Tuple[Union[Array, Bits], Array]:
     m, _, k = form.shape
     if codes.ndim < 2 or codes.shape[-2:] != (m, k):
         raise ValueError(f"A has the shape {codes.shape}; dense it must end with {(m, k)}")
-    batch = codes.shape[:-2]
-    flat = codes.reshape((-1, m, k)).view(FORMATS[place.format].codes)
-    metadata, columns = _core.compress(form, decode(flat, place.format))
-    stored = np.take_along_axis(flat, columns, 2).reshape(batch + (m, k // 2))
-    return array_of(stored, place.format), metadata.reshape(batch + metadata.shape[1:])
+    stored, metadata = compress_whole(form, codes)
+    return array_of(stored, place.format), metadata
+
+
+def compress_whole(form: _core.Form, codes: Array) -> Tuple[Array, Array]:
+    """The codes of a dense A of any size, (..., m, k), as the codes of stored elements and metadata, for whole tiles of `form`: zeros fill the last."""
+    rows, columns = codes.shape[-2:]
+    m, _, k = form.shape
+    format = next(operand.format for operand in form.operands if operand.name == "a") or ""
+    codes = np.pad(codes.view(FORMATS[format].codes), [(0, 0)] * (codes.ndim - 2) + [(0, -rows % m), (0, -columns % k)])
+    flat = codes.reshape((int(np.prod(codes.shape[:-2])),) + codes.shape[-2:])
+    metadata, places = _core.compress(form, decode(flat, format))
+    lines, halves = codes.shape[:-1], codes.shape[-1] // 2
+    return np.take_along_axis(flat, places, 2).reshape(lines + (halves,)), metadata.reshape(lines + (metadata.shape[-1],))
+
+
+def group_of(form: _core.Form) -> int:
+    """Elements of a row of a sparse A that share a code of metadata."""
+    return form.shape[2] // next(operand.columns for operand in form.operands if operand.name == "e")
 
 
 def expand(opcode: str, stored: ArrayLike, metadata: ArrayLike) -> Union[Array, Bits]:

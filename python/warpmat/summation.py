@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Callable, List, Optional, Tuple, Union
 
 import numpy as np
@@ -27,6 +28,7 @@ class Summation:
     promote_every: steps of the instruction after which sums move on to other f32 sums; None: never.
     workspace: the format that the sums of parts are rounded to before they are added.
     rounded: factors of f32 are rounded to the instruction's format, ties to even; a matrix unit by itself cuts them off.
+    slices: of every tile, each summed by its own group of threads. Their sums are added in ascending order at the end of a part.
     """
 
     instruction: str
@@ -36,6 +38,7 @@ class Summation:
     promote_every: Optional[int] = None
     workspace: str = "f32"
     rounded: bool = False
+    slices: int = 1
 
     def __str__(self) -> str:
         words = [self.instruction]
@@ -43,6 +46,8 @@ class Summation:
             words.append(f"K in {self.split_k} parts")
         if self.tile_k:
             words.append(f"tiles of {self.tile_k}")
+        if self.slices > 1:
+            words.append(f"each in {self.slices} slices")
         if self.residue_first:
             words.append("the incomplete tile first")
         if self.promote_every:
@@ -56,7 +61,7 @@ class Summation:
 
 def parts_of(k: int, split_k: int, tile_k: int, residue_first: bool) -> List[List[Range]]:
     """The parts of K, each as the ranges that follow each other in its sums."""
-    if split_k < 1 or tile_k < 1:
+    if not all(isinstance(each, (int, np.integer)) for each in (split_k, tile_k)) or split_k < 1 or tile_k < 1:
         raise ValueError(f"split_k is {split_k} and tile_k {tile_k}; both are numbers from 1 on")
     width = max(1, -(-(-(-k // tile_k)) // split_k)) * tile_k
     parts = [(first, min(k, first + width)) for first in range(0, k, width)] or [(0, 0)]
@@ -66,6 +71,14 @@ def parts_of(k: int, split_k: int, tile_k: int, residue_first: bool) -> List[Lis
 def _ranges(first: int, last: int, tile_k: int) -> List[Range]:
     residue = (last - first) % tile_k if tile_k else 0
     return [(first, first + residue), (first + residue, last)] if 0 < residue < last - first else [(first, last)]
+
+
+def slices_of(ranges: List[Range], tile_k: int, slices: int) -> List[List[Range]]:
+    """The slices of a part's tiles, each as the ranges that follow each other in its sums."""
+    width = max(1, tile_k // slices)
+    tiles = [(first, last) for start, last in ranges for first in range(start, last, tile_k)]
+    pieces = [[(first + i * width, min(last, first + (i + 1) * width)) for first, last in tiles] for i in range(slices)]
+    return [[(first, last) for first, last in each if first < last] or [(0, 0)] for each in pieces]
 
 
 def sum_parts(parts: List[List[Range]], multiply: Multiply, c: Optional[Array], workspace: str = "f32") -> Array:
@@ -130,6 +143,18 @@ def fused_parts(a: Array, b: Array, width: int) -> List[Array]:
         for i in range(width):
             sums = _fused(x[:, :, i].T[:, :, None] * y[:, i, None, :], sums.astype(np.float64))
     return list(sums)
+
+
+def fused_slices(a: Array, b: Array, width: int, tile_k: int, slices: int) -> List[Array]:
+    """The same of parts of whole tiles whose slices are summed apart, and added in ascending order."""
+    if slices == 1:
+        return fused_parts(a, b, width)
+    rest = -a.shape[1] % tile_k
+    x = np.pad(a, ((0, 0), (0, rest))).reshape(len(a), -1, slices, tile_k // slices)
+    y = np.pad(b, ((0, rest), (0, 0))).reshape(x.shape[1:] + (-1,))
+    of_slice = -(-width // tile_k) * tile_k // slices
+    sums = [fused_parts(x[:, :, i].reshape(len(a), -1), y[:, i].reshape(-1, b.shape[1]), of_slice) for i in range(slices)]
+    return [reduce(add, of_part) for of_part in zip(*sums)]
 
 
 def _fused(products: Array, sums: Array) -> Array:

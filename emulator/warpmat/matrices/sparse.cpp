@@ -48,10 +48,10 @@ unsigned code_for(const Form& form, const std::vector<int>& columns, int row, in
 
 /// Calls `visit(row, stored column, column)` for every stored element, with the codes that `code(row, group)` returns.
 template <typename Code, typename Visit>
-void for_each_stored(const Form& form, Code code, Visit visit) {
+void for_each_stored(const Form& form, int rows, int groups, Code code, Visit visit) {
   const int group = metadata_group(form);
-  for (int row = 0; row < form.shape.m; ++row)
-    for (int g = 0; g < form.shape.k / group; ++g) {
+  for (int row = 0; row < rows; ++row)
+    for (int g = 0; g < groups; ++g) {
       const unsigned bits = code(row, g);
       for (int stored = 0; stored < group / 2; ++stored)
         visit(row, g * group / 2 + stored, g * group + metadata_column(group, bits, stored));
@@ -63,10 +63,15 @@ void for_each_stored(const Form& form, Code code, Visit visit) {
 SparseMatrix compress(const Form& form, const Matrix& a) {
   check_sparse(form);
   check_size("A", a, form.shape.m, form.shape.k);
-  const Format format = form.format(OperandName::a);
-  const Matrix rounded = numbers::rounded(format, a);
-  const int group = metadata_group(form);
-  SparseMatrix sparse{Matrix(form.shape.m, form.stored_k()), Matrix(form.shape.m, form.shape.k / group)};
+  return compress_groups(form, a);
+}
+
+SparseMatrix compress_groups(const Form& form, const Matrix& a) {
+  check_sparse(form);
+  const int group = metadata_group(form), groups = a.columns() / group;
+  if (a.columns() % group != 0) throw std::invalid_argument(fmt::format("A has {} columns, which are no groups of {}", a.columns(), group));
+  const Matrix rounded = numbers::rounded(form.format(OperandName::a), a);
+  SparseMatrix sparse{Matrix(a.rows(), a.columns() / 2), Matrix(a.rows(), groups)};
   const auto code = [&](int row, int g) {
     std::vector<int> columns;
     for (int column = 0; column < group; ++column)
@@ -75,7 +80,8 @@ SparseMatrix compress(const Form& form, const Matrix& a) {
     sparse.metadata(row, g) = bits;
     return bits;
   };
-  for_each_stored(form, code, [&](int row, int stored, int column) { sparse.stored(row, stored) = rounded(row, column); });
+  for_each_stored(form, a.rows(), groups, code,
+                  [&](int row, int stored, int column) { sparse.stored(row, stored) = rounded(row, column); });
   return sparse;
 }
 
@@ -91,7 +97,8 @@ Matrix expand(const Form& form, const SparseMatrix& sparse) {
     throw std::invalid_argument(
         fmt::format("row {}, group {} of the metadata holds {}; defined are {}", row, g, number, describe_valid_metadata(form)));
   };
-  for_each_stored(form, code, [&](int row, int stored, int column) { a(row, column) = sparse.stored(row, stored); });
+  const int groups = form.shape.k / metadata_group(form);
+  for_each_stored(form, form.shape.m, groups, code, [&](int row, int stored, int column) { a(row, column) = sparse.stored(row, stored); });
   return a;
 }
 

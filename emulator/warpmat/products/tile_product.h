@@ -19,16 +19,18 @@ struct WantedProduct {
   std::string_view a, b, d;
   std::string_view scale;  ///< the format of scale factors; empty: none
   int block = 0;           ///< elements along K that share one
+  bool sparse = false;     ///< A has two of four elements of a row: .sp
 };
 
-/// A dense product of any matrix unit: wgmma and tcgen05 consist of tiles of mma, whose sums they make in their own way. Immutable and
+/// A product of any matrix unit: wgmma and tcgen05 consist of tiles of mma, whose sums they make in their own way. Immutable and
 /// thread-safe.
 class TileProduct {
  public:
-  /// The mma, wmma.mma or wgmma.mma_async `opcode`. Throws std::invalid_argument if the target lacks it, or it is not a dense product of
-  /// one matrix whose D may be operand C of the next.
+  /// The mma, wmma.mma or wgmma.mma_async `opcode`. Throws std::invalid_argument if the target lacks it, or it is not a product of one
+  /// matrix whose D may be operand C of the next.
   TileProduct(std::string_view opcode, std::string_view target);
-  /// The one that the target has for the wanted types: of several shapes that with the largest K. Throws std::invalid_argument.
+  /// The one that the target has for the wanted types: of several shapes that with the largest K, of sorted metadata. Throws
+  /// std::invalid_argument.
   TileProduct(const WantedProduct& wanted, std::string_view target);
 
   const Form& tile() const { return *found_.tile; }
@@ -41,11 +43,14 @@ class TileProduct {
   /// Of scale factors; nothing without block scales.
   const std::optional<ElementTable>& scale_a() const { return scale_a_; }
   const std::optional<ElementTable>& scale_b() const { return scale_b_; }
+  /// Of the metadata of a sparse A, whose `a` are the stored elements; nothing if A is dense.
+  const std::optional<ElementTable>& e() const { return e_; }
   int scale_vector() const { return tile().scale_vector; }  ///< scale factors of a row of one tile; 0: none
 
-  /// Registers of one A, and of tiles of B and D that follow each other. Scale factors are nullptr without block scales.
+  /// Registers of one A, and of tiles of B and D that follow each other. Scale factors are nullptr without block scales, as metadata are of
+  /// a dense A.
   struct Words {
-    const std::uint32_t *a, *b, *scale_a, *scale_b;
+    const std::uint32_t *a, *e, *b, *scale_a, *scale_b;
     std::uint32_t* d;
   };
   /// D = A * B + D for `count` tiles.
@@ -75,7 +80,7 @@ class TileProduct {
   Found found_;
   const Target* target_;
   ElementTable a_, b_, d_;
-  std::optional<ElementTable> scale_a_, scale_b_;
+  std::optional<ElementTable> e_, scale_a_, scale_b_;
 };
 
 }  // namespace warpmat

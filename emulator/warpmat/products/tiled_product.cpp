@@ -72,6 +72,7 @@ void TiledProduct::scatter_b(int step) {
 void TiledProduct::multiply_row(int row, Row& scratch, const std::function<void()>& breathe) {
   const ElementTable& table = product_.d();
   scratch.a.resize(product_.a().words());
+  if (planes_.e) scratch.e.resize(product_.e()->words());
   scratch.sums.assign(tile_columns_ * table.words(), 0);
   if (planes_.scale_a) scratch.scale_a.resize(product_.scale_a()->words());
   if (planes_.c)
@@ -99,13 +100,14 @@ void TiledProduct::multiply_promoted(int row, Row& scratch, const std::function<
 /// One instruction for every tile of the row.
 void TiledProduct::multiply_step(int row, int step, Row& scratch, std::vector<std::uint32_t>& sums, const std::function<void()>& breathe) {
   breathe();
-  product_.a().scatter(planes_.a.tile<ConstMatrices>(row, step * shape_.k), scratch.a.data());
+  product_.a().scatter(planes_.a.tile<ConstMatrices>(row, step * product_.a().columns()), scratch.a.data());
+  if (planes_.e) product_.e()->scatter(planes_.e->tile<ConstMatrices>(row, step * product_.e()->columns()), scratch.e.data());
   if (planes_.scale_a)
     product_.scale_a()->scatter(planes_.scale_a->tile<ConstMatrices>(row, step * product_.scale_vector()), scratch.scale_a.data());
   const std::size_t first = static_cast<std::size_t>(step) * tile_columns_;
   const std::uint32_t* const scale_b = planes_.scale_b ? scale_b_words_.data() + first * product_.scale_b()->words() : nullptr;
-  product_.multiply({scratch.a.data(), b_words_.data() + first * product_.b().words(), scratch.scale_a.data(), scale_b, sums.data()},
-                    tile_columns_, options_);
+  const std::uint32_t* const b = b_words_.data() + first * product_.b().words();
+  product_.multiply({scratch.a.data(), scratch.e.data(), b, scratch.scale_a.data(), scale_b, sums.data()}, tile_columns_, options_);
 }
 
 std::vector<int> steps_of(const TileProduct& product, int size) {

@@ -24,10 +24,11 @@ struct Plane {
   }
 };
 
-/// The matrices of D = A * B + C. Only D is written. Scale factors are there if the product has block scales.
+/// The matrices of D = A * B + C. Only D is written. Scale factors are there if the product has block scales. Of a sparse A these are the
+/// stored elements and the metadata, a code for each group, both of whole tiles.
 struct Planes {
   Plane a, b, d;
-  std::optional<Plane> c, scale_a, scale_b;
+  std::optional<Plane> c, scale_a, scale_b, e;
 };
 
 /// One task: its number, that of its thread, from 0, and what it calls every few milliseconds, which may throw to end the work.
@@ -52,7 +53,7 @@ class TiledProduct {
  private:
   /// The registers of one row of tiles: of A for one step, and the sums of every tile.
   struct Row {
-    std::vector<std::uint32_t> a, scale_a, sums, partial;
+    std::vector<std::uint32_t> a, e, scale_a, sums, partial;
   };
 
   std::size_t steps() const;
