@@ -183,12 +183,15 @@ Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options, bool errs)
   followed.why.clear();
   followed.gemm_blocks.clear();
   followed.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
+  bool ended = true;
   try {
     run(ready, followed);
   } catch (const Trap&) {
     if (options.stop != nullptr && *options.stop) throw;
+    ended = false;
   }
-  const Guess guess = guesser.result(errs);
+  Guess guess = guesser.result(errs && ended);
+  if (!ended) guess.findings.clear();  // what is not done may come behind the trap
   ready.prepared = prepare(ready.description, ready.kernel);
   return guess;
 }
