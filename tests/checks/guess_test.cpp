@@ -21,10 +21,17 @@ struct Tile {
   std::string multiply =
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, "
       "{%c0, %c1, %c2, %c3};\n";
+  std::uint32_t blocks = 1;  ///< along y: each has 16 rows of C
+  std::string moved{};       ///< of more than one: statements that add to %a for the block %l0
 };
 
 Module module_of(const Tile& tile) {
-  return module_of_lanes(fmt::format(R"(
+  return module_of_lanes("mov.u32 %l0, %ctaid.y;\n" + tile.moved +
+                         fmt::format(R"(
+    mov.u32 %l2, %ctaid.y;
+    mul.lo.u32 %l2, %l2, 512;
+    cvt.u64.u32 %x, %l2;
+    add.s64 %c, %c, %x;
     mul.lo.u32 %l0, %g, {row};
     shl.b32 %l1, %q, 2;
     add.u32 %l0, %l0, %l1;
@@ -51,7 +58,7 @@ Guess guess_of(const Tile& tile, bool errs = false) {
   const Kernel kernel(module_of(tile), "k");
   DeviceMemory memory;
   const std::vector<Argument> arguments{memory.allocate(tile.a, "A"), memory.allocate(tile.b, "B"), memory.allocate(tile.c, "C")};
-  const LaunchConfig config{{1}, {32}};
+  const LaunchConfig config{{1, tile.blocks}, {32}};
   Guesser guesser(kernel, config, memory, arguments);
   LaunchOptions options;
   options.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
@@ -91,21 +98,43 @@ TEST_CASE("one buffer may hold all three matrices", "[guess]") {
   LaunchOptions options;
   options.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
   launch(kernel, config, memory, arguments, options);
-  CHECK(guesser.result().product == "2=all*1^T:16x8x16,bits=16x16x32");
-  for (const char* const product : {"2=all*1^T:16x8x16,bits=16x16x32", "all+768=all*all+512^T:16x8x16,bits=16x16x32"})
+  CHECK(guesser.result().product == "ptr2=all*ptr1^T:16x8x16,bits=16x16x32");
+  for (const char* const product : {"2=all*ptr1^T:16x8x16,bits=16x16x32", "all+768=all*all+512^T:16x8x16,bits=16x16x32"})
     CHECK(launch(kernel, config, memory, arguments, {.gemm = product}).warnings.empty());
 }
 
 TEST_CASE("elements that do not belong to the product are counted", "[guess]") {
   const Guess k_twice = guess_of({.k = 0});  // both halves along k are the first
   CHECK(k_twice.product == "C=A*B^T:16x8x16");
-  CHECK(contains(k_twice.text, "except 128 of 128"));
+  CHECK(contains(k_twice.text, "0 of 128 fit"));
 }
 
 TEST_CASE("of a wrong result the guess says which matrix leaves a part of its buffer unread", "[guess]") {
   const Tile short_rows{.row = 16, .k = 0};  // the rows of A overlap
-  CHECK(contains(guess_of(short_rows, true).text, "; A is taken as 16 rows of 8 elements, 256 of its 512 bytes"));
-  CHECK_FALSE(contains(guess_of(short_rows).text, "taken as"));
+  Tile larger = short_rows;
+  larger.c = 1000;
+  CHECK(contains(guess_of(larger, true).text, "; A is taken as 16 rows of 8 elements, 256 of its 512 bytes"));
+  CHECK_FALSE(contains(guess_of(larger).text, "taken as"));
+}
+
+TEST_CASE("of a wrong result the buffers say the sizes, where they are those of a product", "[guess]") {
+  const Guess short_rows = guess_of({.row = 16}, true);
+  CHECK(short_rows.product == "C=A*B^T:16x8x16");
+  CHECK(contains(short_rows.text, "no product"));
+}
+
+TEST_CASE("tiles of a factor that are taken from elsewhere are no product of their own", "[guess]") {
+  const auto rows_of = [](const std::string& tile) {
+    return guess_of(
+        {.a = 2048, .c = 2048, .blocks = 4, .moved = tile + "mul.lo.u32 %l0, %l0, 512; cvt.u64.u32 %x, %l0; add.s64 %a, %a, %x;\n"});
+  };
+  CHECK(rows_of("").product == "C=A*B^T:64x8x16");
+  for (const char* const tile : {"xor.b32 %l0, %l0, 1;", "xor.b32 %l0, %l0, 3;", "add.u32 %l0, %l0, 1; and.b32 %l0, %l0, 3;"}) {
+    CAPTURE(tile);
+    const Guess guess = rows_of(tile);
+    CHECK(guess.product == "C=A*B^T:64x8x16");
+    CHECK(contains(guess.text, "0 of 512 fit"));
+  }
 }
 
 TEST_CASE("a kernel that only stores numbers has neither a product nor a pattern", "[guess]") {

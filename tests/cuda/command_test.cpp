@@ -497,10 +497,10 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
   const Outcome silent = with({}, wrong);
   CHECK(silent.status == 1);
   CHECK_THAT(silent.err, ContainsSubstring("--guess"));
-  CHECK_THAT(with({}, right).err, !ContainsSubstring("--guess"));
+  CHECK_THAT(with({}, right).err, !ContainsSubstring("Next"));
   const Outcome guessed = with({"--guess"}, right);
   CHECK(guessed.status == 0);
-  CHECK_THAT(guessed.err, ContainsSubstring("launch 3, product: looks like 2 = 0*1^T, 16x8x32\n"));
+  CHECK_THAT(guessed.err, ContainsSubstring("launch 3, product: looks like ptr2 = ptr0*ptr1^T, 16x8x32\n"));
   const Outcome found = with({"--guess", "--kernels", "^product"}, wrong);
   CHECK(found.status == 1);
   CHECK_THAT(found.err, ContainsSubstring("product.cu:23"));
@@ -511,13 +511,13 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
   CHECK(differs.status == 1);
   CHECK_THAT(differs.err, ContainsSubstring("cudaMalloc 3"));
   const Outcome way = with({"--gemm", "2=0*1^T:16x8x32", "--kernels", "product", "--why", "2[5,3]"}, right);
-  CHECK_THAT(way.out, ContainsSubstring("2[5,3]"));
+  CHECK_THAT(way.out, ContainsSubstring("ptr2[5,3]"));
   const Outcome banks = with({"--check", "banks", "--kernels", "product"}, right);
   CHECK(banks.status == 0);
   CHECK_THAT(banks.err, ContainsSubstring("launch 3, product:\n"));
   for (const auto& [options, reason] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--gemm", "7=0*1^T:16x8x32", "--kernels", "product"},
-            "there is no buffer '7', nor a pointer parameter of that name or number; there are '0' or "},
+            "there is no buffer '7', nor a pointer parameter of that name or number; there are 'ptr0' or "},
            {{"--gemm", "2=0*1^T:16x8x32", "--kernels", "hgemm"}, "no kernel is called so; the program launched fill, product"},
            {{"--gemm", "2=0", "--kernels", "product"}, "it has no = or no *"},
            {{"--expect", "C=C.npy:f32"}, "an expectation is NAME=FILE"},
@@ -529,6 +529,71 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
     CHECK(refused.status == 1);
     CHECK_THAT(refused.err, ContainsSubstring(reason));
   }
+}
+
+TEST_CASE("a program is told what was not looked for, and one that fails where to look next", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string right = directory.path("right"), wrong = directory.path("wrong"), fails = directory.path("fails");
+  compile_program(right, {"product"});
+  compile_program(wrong, {"product"}, {"-DFAULT"});
+  const auto with = [&](std::vector<std::string> options, const std::string& program) {
+    options.push_back(program);
+    return run_cuda(options).err;
+  };
+  CHECK_THAT(with({}, right), ContainsSubstring("wrong products (--guess)"));
+  CHECK_THAT(with({"--guess"}, right), !ContainsSubstring("(--guess)"));
+  CHECK_THAT(with({"--quiet"}, right), !ContainsSubstring("--guess"));
+  struct Asked {
+    std::vector<std::string> options;
+    std::vector<const char*> next, not_again;
+  };
+  for (const auto& [options, next, not_again] : {
+           Asked{{}, {"--guess", "--check all"}, {"--gemm"}},
+           Asked{{"--check", "all"}, {"--guess"}, {"--check all"}},
+           Asked{{"--guess", "--kernels", "fill"}, {"--check all", "--gemm"}, {"--guess"}},
+       }) {
+    const std::string text = with(options, wrong);
+    CAPTURE(text);
+    for (const char* const option : next) CHECK_THAT(text, ContainsSubstring(fmt::format("\n  {}", option)));
+    for (const char* const option : not_again) CHECK_THAT(text, !ContainsSubstring(fmt::format("\n  {}", option)));
+  }
+  write_text(fails + ".cu", "int main() { return 1; }\n");
+  REQUIRE(run_program("nvcc", {"-cudart", "shared", "-o", fails, fails + ".cu"}).status == 0);
+  CHECK_THAT(with({}, fails), ContainsSubstring("\n  --check all"));
+  CHECK_THAT(with({"--check", "all"}, fails), !ContainsSubstring("Next"));
+}
+
+TEST_CASE("errors of the program's run are told once, and --why hides none", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string wrong = directory.path("wrong"), failing = directory.path("failing");
+  compile_program(wrong, {"product"}, {"-lineinfo", "-DFAULT"});
+  const Outcome why = run_cuda({"--guess", "--kernels", "^product", "--why", "2[5,3]", wrong});
+  CHECK(why.status == 1);
+  CHECK_THAT(why.err, ContainsSubstring("product.cu:23") && ContainsSubstring("--why 'ptr2["));
+  CHECK_THAT(why.out, ContainsSubstring("ptr2[5,3]"));
+  compile_program(failing, {"output"});
+  std::istringstream lines(run_cuda({"--check", "banks", failing}).err);  // which executes the launches again
+  int errors = 0;
+  for (std::string line; std::getline(lines, line);) errors += !line.starts_with("warpmat: ") && line.find(" error: ") != line.npos ? 1 : 0;
+  CHECK(errors == 1);
+}
+
+TEST_CASE("README's first screen prints what it shows", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string readme = read_text(source_path("README.md")), built = directory.path("scale");
+  CHECK_THAT(readme, ContainsSubstring("warpmat nvcc -o build/scale examples/scale/scale.cu"));
+  const auto in_source = [&](const std::string& command) {
+    return run_program("sh", {"-c", fmt::format("cd '{}' && '{}' {}", source_path(""), command_path(), command)});
+  };
+  REQUIRE(in_source(fmt::format("nvcc -o '{}' examples/scale/scale.cu", built)).status == 0);
+  const Outcome outcome = in_source(fmt::format("cuda '{}'", built));
+  const std::string fence = "\n```\n";
+  CHECK_THAT(in_source(fmt::format("cuda --guess '{}'", built)).err, !ContainsSubstring("warning"));  // behind the error nothing is known
+  const std::size_t begin = readme.find(fence, readme.find("the report says where")) + fence.size();
+  CHECK_THAT(outcome.err, ContainsSubstring(readme.substr(begin, readme.find(fence, begin) + 1 - begin)));
 }
 
 TEST_CASE("warpmat_cuda_test() makes a test of a CUDA target", "[cuda][slow]") {

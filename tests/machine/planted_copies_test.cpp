@@ -356,6 +356,28 @@ TEST_CASE("a copy that counts at an mbarrier right behind its initialisation is 
   }
 }
 
+TEST_CASE("a wait for the wrong parity is named where its copy has not come", "[machine][planted]") {
+  const auto reason_of = [](std::string body) {
+    try {
+      words_of(planted(std::move(body)), {1}, {64});
+    } catch (const Trap& trap) {
+      return trap.parts;
+    }
+    return Trap::Reason("");
+  };
+  const std::string early = "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r18], 1; @!done bra AGAIN; }";
+  const Trap::Reason wrong = reason_of("LOAD; bar.sync 0;" + early + "ld.shared.u32 %d, [%r19+64];");
+  CHECK(wrong.help.find("parity 0") != std::string::npos);
+  CHECK(std::ranges::any_of(wrong.notes, [](const Trap::Note& note) { return note.text.find("parity 1") != std::string::npos; }));
+  // A wait before the copy is none for it.
+  for (const std::string& body :
+       {"LOAD; ld.shared.u32 %d, [%r19+64];" + std::string("WAIT;"), early + "LOAD; bar.sync 0; ld.shared.u32 %d, [%r19+64]; WAIT;"}) {
+    const Trap::Reason missing = reason_of(body);
+    REQUIRE(missing.headline.find("waited for") != std::string::npos);
+    CHECK(missing.help.find("parity") == std::string::npos);
+  }
+}
+
 TEST_CASE("copies with the timing of cards take effect when their warp has had its turn", "[machine][planted]") {
   const std::string overwritten = R"(
     st.shared.u32 [%r15], %i;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/core.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
@@ -76,10 +77,46 @@ TEST_CASE("a deadlock has a line for the warps that wait alike", "[machine][dead
   CHECK_THAT(report, ContainsSubstring(
                          "deadlock: no warp of the block can continue; warps 0 to 3 wait here: mbarrier 'full'[1] at 0x408: its phase of "
                          "parity 1 misses 1 of 2 arrivals; 1 phase ended before: line "));
-  CHECK_THAT(report, ContainsSubstring("(mbarrier.try_wait.parity.shared.b64); in this phase warp 0 came here: line "));
+  CHECK_THAT(report, ContainsSubstring("(mbarrier.try_wait.parity.shared.b64); initialised here by warp 0 with a count of 2: line "));
   CHECK_THAT(report,
              ContainsSubstring("(mbarrier.arrive.shared.b64); warps 4 to 7 wait here: barrier 1 has 128 threads, and needs all that "
                                "have not exited: line "));
+}
+
+TEST_CASE("a phase that never ends says what its mbarrier lacks", "[machine][deadlock]") {
+  struct Lacking {
+    const char *count, *before, *parity, *word;
+  };
+  for (const auto& [count, before, parity, word] : {
+           Lacking{"2", "mbarrier.arrive.shared.b64 %l0, [%r0];", "0", "count"},
+           Lacking{"1", "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r0], 16;", "0", "mbarrier.arrive.expect_tx"},
+           Lacking{"1", "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r0], 16;", "0", "bytes"},
+           Lacking{"1", "", "0", "parity 1"},
+           Lacking{"1", "mbarrier.arrive.shared.b64 %l0, [%r0];", "1", "phases"},
+       }) {
+    INFO(before);
+    const std::string body = fmt::format(R"(
+    .shared .align 8 .b64 full;
+    mov.u32 %r0, full;
+    mbarrier.init.shared.b64 [%r0], {};
+    {}
+    WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p2, [%r0], {};
+    @!%p2 bra WAIT;)",
+                                         count, before, parity);
+    Trap::Reason reason{""};
+    try {
+      words_of(word_kernel(body, "sm_90"), {1}, {1});
+    } catch (const Trap& trap) {
+      reason = trap.parts;
+    }
+    CHECK_THAT(reason.help, ContainsSubstring(word));
+    const auto initialised =
+        std::ranges::find_if(reason.notes, [](const Trap::Note& note) { return note.text.starts_with("initialised"); });
+    REQUIRE(initialised != reason.notes.end());
+    CHECK_THAT(initialised->text, ContainsSubstring(fmt::format("a count of {}", count)));
+    CHECK(initialised->at.line != 0);
+  }
 }
 
 TEST_CASE("wrong use of an mbarrier names it and who came before", "[machine][mbarrier]") {
@@ -94,9 +131,11 @@ TEST_CASE("wrong use of an mbarrier names it and who came before", "[machine][mb
              {1}, {1});
   });
   CAPTURE(report);
-  CHECK_THAT(report, ContainsSubstring(
-                         "2 arrivals at an mbarrier whose phase misses 1 of 2; mbarrier 1 of 2 in 'ring', 24 bytes into it, at "
-                         "0x418: its phase of parity 0 misses 1 of 2 arrivals; no phase has ended; in this phase warp 0 came here: line "));
+  CHECK_THAT(
+      report,
+      ContainsSubstring(
+          "2 arrivals at an mbarrier whose phase misses 1 of 2; mbarrier 1 of 2 in 'ring', 24 bytes into it, at "
+          "0x418: its phase of parity 0 misses 1 of 2 arrivals; no phase has ended; initialised here by warp 0 with a count of 2: line "));
 }
 
 }  // namespace warpmat::report_lines_test

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "catch.h"
 #include "command.h"
+#include "tools/report/bank_report.h"
 
 namespace warpmat::banks_test {
 namespace {
@@ -98,6 +100,22 @@ TEST_CASE("banks counts a kernel's conflicts by line, and padding removes them",
   CHECK(launched.status == 0);
   CHECK(launched.out.empty());
   CHECK(launched.err.starts_with("Shared memory: 1056 wavefronts, 64 without conflicts\n"));
+}
+
+TEST_CASE("statements of one line of the source are one row", "[banks][tools]") {
+  BankLine first{.line = 10, .opcode = "ld.global.f32", .source = "a.cu:3", .global = true, .executions = 2, .sectors = 8};
+  BankLine second = first, other = first, unknown = first;
+  second.line = 20;
+  other.source = "a.cu:4";
+  unknown.source.clear();
+  const std::string table = bank_table({first, second, other, unknown, unknown});
+  CAPTURE(table);
+  const std::size_t sum = table.find("\n10 and 1 more");
+  REQUIRE(sum != std::string::npos);
+  const std::string row = table.substr(sum + 1, table.find('\n', sum + 1) - sum - 1);
+  CHECK(row.find(" 4 ") != std::string::npos);
+  CHECK(row.find(" 16 ") != std::string::npos);
+  CHECK(std::ranges::count(table, '\n') == std::ranges::count(bank_table({first, other, unknown}), '\n') + 1);
 }
 
 /// The layout that swizzle finds best.

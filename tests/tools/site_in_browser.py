@@ -380,6 +380,22 @@ def check_contrast(site):
     return [check]
 
 
+def check_phone(site):
+    """At 390 pixels tables scroll, and say so; the page itself does not."""
+    check = Check("a phone")
+    site.browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    for view in ("", "#view=banks"):
+        site.browser.open(site.url + view)
+        check.equal(site.browser.evaluate("document.documentElement.scrollWidth"), 390, f"{view} width of the page")
+        boxes = site.browser.evaluate("""new Promise(resolve => setTimeout(() => resolve([...document.querySelectorAll(".scroll")]
+            .filter(e => e.offsetParent).map(e => [e.scrollWidth > e.clientWidth, getComputedStyle(e, "::before").content])), 200))""")
+        check.true(any(wider for wider, _ in boxes), f"{view} has a table that is wider")
+        for wider, hint in boxes:
+            check.equal("sideways" in hint, wider, f"{view} the hint of a table")
+    site.browser.call("Emulation.clearDeviceMetricsOverride")
+    return [check]
+
+
 def take_screenshots(site, directory):
     views = {"mma_a": "", "sparse_e": "#opcode=mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32&operand=e&row=9&column=3&target=sm_80",
              "wgmma_d": "#opcode=wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16&operand=d&row=17&column=9",
@@ -402,7 +418,7 @@ def take_screenshots(site, directory):
     site.browser.call("Emulation.clearDeviceMetricsOverride")
 
 
-CHECKS = [check_all_forms, check_elements, check_controls, check_keys, check_link, check_banks, check_sliders, check_names, check_contrast]
+CHECKS = [check_all_forms, check_elements, check_controls, check_keys, check_link, check_banks, check_sliders, check_names, check_contrast, check_phone]
 
 
 def main():

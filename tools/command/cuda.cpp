@@ -1,9 +1,11 @@
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <warpmat/checks/meetings.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
@@ -79,6 +81,8 @@ struct Record {
   std::string other_driver;            ///< the file of a driver that is not warpmat's, which the program loaded; empty if there is none
   std::map<std::string, int> unended;  ///< launches by kernel that began, less those that ended
   std::uint64_t damaged = 0;           ///< lines that are none of the runtime
+  bool shares_memory = false;          ///< a kernel has shared memory
+  bool multiplies = false;             ///< a kernel has matrix instructions
   std::vector<ProfiledKernel> profiled;
   std::vector<Report> reports;       ///< of all launches, which the program has printed
   std::vector<Report> failed_calls;  ///< of --check memcheck
@@ -102,7 +106,10 @@ class Kernels {
     const Kernel& kernel = find(launch);
     LaunchResult result;
     result.absent_lanes = launch.at("absent_lanes").get<std::vector<std::string>>();
-    const bool is_new = labelled_.insert(&program_of(kernel)).second;
+    const code::Program& program = program_of(kernel);
+    record_.shares_memory |= !program.shared_variables.empty();
+    record_.multiplies |= checks::multiplies(program);
+    const bool is_new = labelled_.insert(&program).second;
     if (is_new || !result.absent_lanes.empty())  // all that may have other labels than its kernel's last launch
       for (Labelled& each : labelled(kernel, result)) add_label(std::move(each));
     if (launch.contains("profile")) add_profile(kernel, launch.at("profile"));
@@ -362,15 +369,45 @@ int status_of(const ProcessEnd& end) {
 
 /// Whether the program says itself that something is wrong: its results, for instance.
 bool errs(const ProcessEnd& end) {
-  return end.status > 0 && end.status < 128 && end.asked == 0 && end.limit == ProcessEnd::Limit::none;
+  return end.status > 0 && end.asked == 0 && end.limit == ProcessEnd::Limit::none;
 }
 
-/// Where to look next when a program says itself that its results are wrong, and no kernel failed; empty where something else is told.
-std::string next_step(const CudaOptions& options, const ProcessEnd& end, const Record& record) {
-  if (!errs(end) || record.launches.empty() || !record.fault.empty() || !record.refusal.empty() || options.examination.asks()) return "";
-  return "no kernel failed, and the program ended with an error of its own. Next:\n"
-         "  --guess      finds out what the kernels compute, and reports the first element that does not belong there\n"
-         "  --check all  looks for races and other kinds of faults, too";
+/// What the command line does not ask for yet, and what it would look for.
+struct Step {
+  const char *option, *what;
+};
+std::vector<Step> steps_left(const CudaOptions& options, const Record& record) {
+  std::vector<Step> steps;
+  const Examination& asked = options.examination;
+  const bool knows_product = asked.guess || !asked.gemm.empty();
+  if (!record.launches.empty() && !knows_product)
+    steps.push_back({"--guess", "what the kernels compute, and the first element that does not belong there"});
+  if (!has_check(options.checks, "all")) steps.push_back({"--check all", "races, calls that fail, and other kinds of faults"});
+  if (!record.launches.empty() && asked.gemm.empty() && knows_product)
+    steps.push_back({"--gemm 'ptr2=ptr0*ptr1^T:128x192x256'", "elements of another product than the one that you mean"});
+  if (!record.launches.empty() && asked.expected.empty() && knows_product)
+    steps.push_back({"--expect '2=C.npy:f32:128x192'", "elements with other values than those of a file"});
+  return steps;
+}
+
+/// Where to look next when a program says itself that its results are wrong; empty where a fault is told, or what was `examined`.
+std::string next_step(const CudaOptions& options, const ProcessEnd& end, const Record& record, bool examined) {
+  if (examined || !errs(end) || !record.fault.empty() || !record.refusal.empty()) return "";
+  const std::vector<Step> steps = steps_left(options, record);
+  if (steps.empty()) return "";
+  std::string text = fmt::format("no kernel {}, and the program ended with an error of its own. Next:",
+                                 record.launches.empty() ? "was launched" : "failed");
+  for (const auto& [option, what] : steps) text += fmt::format("\n  {}: looks for {}", option, what);
+  return text;
+}
+
+/// Of a program without a fault: the kinds of faults that its kernels may have and that nobody looked for.
+std::string not_looked_for(const CudaOptions& options, const ProcessEnd& end, const Record& record) {
+  if (status_of(end) != 0 || !record.fault.empty() || !record.refusal.empty()) return "";
+  std::vector<std::string> left;
+  if (record.shares_memory && !parse_checks(without_banks(options.checks)).races) left.emplace_back("races (--check all)");
+  if (record.multiplies && !options.examination.asks()) left.emplace_back("wrong products (--guess)");
+  return left.empty() ? "" : fmt::format("not looked for: {}", fmt::join(left, ", "));
 }
 
 /// Writes what was found for other programs. Returns the exit status, which is `status` unless that fails.
@@ -406,7 +443,9 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   attempt([&] { require_labels(options.labels, options.target, record.labels); });
   Examination examination = options.examination;
   examination.errs = errs(end);
+  examination.reported = record.reports;
   if (examination.asks() && !record.launches.empty()) attempt([&] { found = examine(examination, options.found, options.limits, saved); });
+  const bool examined = !found.empty();
   print_reports(options.found, record.failed_calls, {});
   for (const std::string& problem : problems) {
     found.push_back({.rule = "program", .text = problem});
@@ -417,11 +456,13 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   if (end.left_running != 0) fmt::print(stderr, "warpmat: {} left {} processes, which were ended\n", program, end.left_running);
   if (!record.labels.empty()) {
     if (!record.launches.empty()) report_profile(options.profile, "cuda", record.profiled);
+    if (const std::string left = not_looked_for(options, end, record); !left.empty() && !options.labels.quiet)
+      fmt::print(stderr, "warpmat: {}\n", left);
     print_evidence(options.labels, options.target, record.labels);
   } else if (record.refusal.empty() && record.unsaved.empty() && record.damaged == 0 && !record.unended_kernel()) {
     fmt::print(stderr, "warpmat: {} launched no kernel\n", program);
   }
-  if (const std::string next = next_step(options, end, record); !next.empty() && !options.labels.quiet)
+  if (const std::string next = next_step(options, end, record, examined); !next.empty() && !options.labels.quiet)
     fmt::print(stderr, "warpmat: {}\n", next);
   int status = status_of(end);
   if (status == 0 && !(found.empty() && quiet.empty())) status = 1;
@@ -454,9 +495,8 @@ class SaveFolder {
 void refuse_other_kinds(const std::filesystem::path& file) {
   const std::string name = file.string(), stem = file.stem().string();
   if (file.extension() == ".cu")
-    throw std::runtime_error(fmt::format(
-        "{0} is source code: compile it with 'nvcc -arch=sm_90 -cudart shared -lineinfo -o {1} {0}', then run 'warpmat cuda ./{1}'", name,
-        stem));
+    throw std::runtime_error(
+        fmt::format("{0} is source code: compile it with 'warpmat nvcc -o {1} {0}', then run 'warpmat cuda ./{1}'", name, stem));
   if (file.extension() == ".ptx")
     throw std::runtime_error(fmt::format("{0} has kernels, and no main(): 'warpmat launch {0}' runs one", name));
 }
@@ -525,7 +565,8 @@ void add_cuda(Command app) {
       .type_name("DIR");
   command.add_option("--gemm", options->examination.gemm,
                      "2=0*1^T:128x192x256: what the kernels compute; the first wrong product of each launch is reported with its lines. "
-                     "Numbers are the kernel's pointer parameters, from 0; their names and buffers' do, too. The rest is as of 'launch'");
+                     "Numbers are the kernel's pointer parameters, from 0, which reports call ptr0; their names and buffers' do, too. The "
+                     "rest is as of 'launch'");
   command
       .add_option(
           "--expect", options->examination.expected,
@@ -559,7 +600,7 @@ void add_cuda(Command app) {
       "left. docs/use/programs.md lists the supported functions.\n"
       "\n"
       "Examples:\n"
-      "  nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu\n"
+      "  warpmat nvcc -o saxpy saxpy.cu\n"
       "  warpmat cuda ./saxpy 1000\n"
       "  warpmat cuda --profile --profile=saxpy.json ./saxpy 1000\n"
       "  warpmat cuda --target sm_80 --check all --report launches.json ./saxpy 1000\n"

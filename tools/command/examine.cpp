@@ -4,15 +4,17 @@
 #include <fmt/ranges.h>
 #include <warpmat/checks/pointers.h>
 #include <warpmat/launch.h>
+#include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/report/suppressions.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <stdexcept>
@@ -37,7 +39,9 @@ std::regex pattern_of(const std::string& text) try {
 class Examiner {
  public:
   Examiner(const Examination& examination, const FindingFiles& files, LimitedWork& limited)
-      : examination_(examination), files_(files), limited_(limited), wanted_(pattern_of(examination.kernels)) {}
+      : examination_(examination), files_(files), limited_(limited), wanted_(pattern_of(examination.kernels)) {
+    if (!files.suppressions.empty()) suppressions_ = read_suppressions(files.suppressions);
+  }
 
   void add(const fs::path& file) {
     LaunchDescription description = read_launch(file);
@@ -66,10 +70,14 @@ class Examiner {
     found_.push_back(report);
   }
 
+  /// What the program's run has not reported already.
   void add(const ReadyLaunch& ready, const Trap& trap, Report::Level level) {
     Report report = report_of(ready, trap, level);
     report.ptx_file.clear();  // which is a copy of the program's
-    add(report, ptx_of(ready));
+    const auto is_same = [&](const Report& other) {
+      return other.rule == report.rule && other.kernel == report.kernel && other.at.line == report.at.line;
+    };
+    if (std::ranges::none_of(examination_.reported, is_same)) add(report, ptx_of(ready));
   }
 
   static ReadyLaunch ready_again(const fs::path& file, LaunchDescription description) {
@@ -78,52 +86,64 @@ class Examiner {
     return ready_launch(flags, std::move(description), {});
   }
 
-  /// The program's run has made the checks.
-  LaunchOptions without_checks() const {
+  /// The program's run has made the checks: one that ends a launch would hide its product.
+  LaunchOptions options_again() {
     LaunchOptions options;
-    options.checks = {};
+    options.checks = parse_checks(usual_program_checks);
     options.stop = limited_.stop();
+    if (!suppressions_.empty())
+      options.suppresses = [this](const Trap& trap) { return suppressions_.suppresses(warpmat::report_of(trap)); };
     return options;
   }
 
   void ask(const std::string& place, const fs::path& file, LaunchDescription description) {
     if (examination_.gemm.empty() && !examination_.guess && !examination_.banks) return;
     ReadyLaunch ready = ready_again(file, std::move(description));
-    BankReport banks;
-    LaunchOptions options = without_checks();
+    LaunchOptions options = options_again();
     options.gemm = examination_.gemm;
-    options.why = examination_.why;
-    LaunchResult result;
-    try {
-      if (examination_.guess && !guess(ready, options, place)) return;
-      if (examination_.banks) options.observers.push_back(&banks);
-      result = launch(ready, options);
-    } catch (const Trap& trap) {
-      if (limited_.is_over()) throw;
-      return add(ready, trap, Report::Level::error);
-    }
-    const std::string_view target = program_of(ready.kernel).target->name;
-    for (const Why& why : result.why) print_why(why, "", target, examination_.against);
-    if (!examination_.why.empty() && result.why.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
-    if (examination_.banks) fmt::print(stderr, "{}:\n{}", place, bank_table(banks.lines()));
+    if (examination_.guess && !guess(ready, options, place)) return;
+    ready.description.gemm = options.gemm;
+    BankReport banks;
+    if (examination_.banks) options.observers.push_back(&banks);
     const std::size_t before = found_.size();
-    for (const Trap& warning : result.warned)
+    const bool ended = look_at(ready, options);
+    if (examination_.banks) fmt::print(stderr, "{}:\n{}", place, bank_table(banks.lines()));
+    options.observers.clear();
+    if (!examination_.why.empty() && !options.gemm.empty()) tell_way(ready, options, place);
+    if (ended && !options.gemm.empty() && found_.size() == before)
+      fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, options.gemm);
+  }
+
+  /// Adds what is wrong with the launch. Returns whether it ended by itself.
+  bool look_at(ReadyLaunch& ready, const LaunchOptions& options) try {
+    for (const Trap& warning : launch(ready, options).warned)
       if (warning.kind == Trap::Kind::mispaired) add(ready, warning, Report::Level::warning);
-    if (options.gemm.empty() || found_.size() != before) return;
-    fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, options.gemm);
-    if (examination_.errs)
-      fmt::print(stderr,
-                 "warpmat: {}: the result is wrong nevertheless: if this is not what the kernel should compute, --gemm says what is\n",
-                 place);
+    return true;
+  } catch (const Trap& trap) {
+    if (limited_.is_over()) throw;
+    add(ready, trap, Report::Level::error);
+    return false;
+  }
+
+  /// Prints where an element comes from, in a run of its own: one that looks for an element reports no wrong product.
+  void tell_way(ReadyLaunch& ready, LaunchOptions options, const std::string& place) try {
+    ready.prepared = prepare(ready.description, ready.kernel);
+    options.why = examination_.why;
+    const LaunchResult result = launch(ready, options);
+    for (const Why& why : result.why) print_why(why, "", program_of(ready.kernel).target->name, examination_.against);
+    if (result.why.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
+  } catch (const Trap& trap) {
+    if (limited_.is_over()) throw;
+    fmt::print("{}: {} is not stored: the launch ends before\n", place, examination_.why);
   }
 
   /// "2=FILE" with the name of the buffer to which pointer parameter 2 points.
   static std::string with_name(const std::string& text, const PreparedLaunch& prepared) {
     const std::size_t equals = std::min(text.find('='), text.size());
-    if (equals == 0 || text.substr(0, equals).find_first_not_of("0123456789") != std::string::npos) return text;
-    int left = std::atoi(text.c_str());
+    std::optional<std::size_t> left = checks::pointer_number(std::string_view(text).substr(0, equals));
+    if (!left) return text;
     for (const Argument& argument : prepared.arguments)
-      if (const auto pointer = checks::pointer_of(argument.bytes(), prepared.memory); pointer && left-- == 0)
+      if (const auto pointer = checks::pointer_of(argument.bytes(), prepared.memory); pointer && (*left)-- == 0)
         return std::string(prepared.memory.find(*pointer)->name) + text.substr(equals);
     return text;
   }
@@ -133,7 +153,7 @@ class Examiner {
     ReadyLaunch ready = ready_again(last_, read_launch(last_));
     for (const std::string& text : examination_.expected) parse_expectation(with_name(text, ready.prepared), ready.description.buffers);
     const std::vector<BufferExpectation> expectations = read_expectations(ready.description, ready.prepared);
-    launch(ready, without_checks());
+    launch(ready, options_again());
     for (const BufferExpectation& expectation : expectations) {
       const MatrixDifference difference = compare(expectation, ready.prepared);
       if (difference.wrong == 0)
@@ -161,6 +181,7 @@ class Examiner {
   const FindingFiles& files_;
   LimitedWork& limited_;
   std::regex wanted_;
+  Suppressions suppressions_;
   std::set<std::string> names_;
   fs::path last_;  ///< the last launch that was looked at
   int examined_ = 0;

@@ -18,6 +18,7 @@ struct Examination {
   bool banks = false;                 ///< bank conflicts by line
   bool guess = false;                 ///< find out what each kernel computes, in the place of `gemm`
   bool errs = false;                  ///< the program ended with an error of its own
+  std::vector<Report> reported = {};  ///< what the program's run has reported, which is not said again
 
   bool asks() const { return !gemm.empty() || !why.empty() || banks || guess || !expected.empty(); }
 };

@@ -232,6 +232,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   LaunchResult result;
   try {
     if (options.guess) guess(ready, launch_options);
+    ready.description.gemm = launch_options.gemm;
     result = launch(ready, launch_options);
   } catch (const Trap& trap) {
     fmt::print("{}", descriptors.text());  // they are wanted most where the launch fails

@@ -1,6 +1,7 @@
 #include "launch_flags.h"
 
 #include <fmt/format.h>
+#include <warpmat/checks/pointers.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -182,20 +183,43 @@ Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options, bool errs)
   followed.why.clear();
   followed.gemm_blocks.clear();
   followed.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
+  bool ended = true;
   try {
     run(ready, followed);
   } catch (const Trap&) {
     if (options.stop != nullptr && *options.stop) throw;
+    ended = false;
   }
-  const Guess guess = guesser.result(errs);
+  Guess guess = guesser.result(errs && ended);
+  if (!ended) guess.findings.clear();  // what is not done may come behind the trap
   ready.prepared = prepare(ready.description, ready.kernel);
   return guess;
 }
 
+namespace {
+
+/// An element of a product's result for --why: the one that the headline names, or the first.
+std::string element_of(std::string_view gemm, std::string_view headline) {
+  std::string first;
+  for (std::size_t begin = 0; begin < gemm.size(); begin = std::min(gemm.find(';', begin), gemm.size() - 1) + 1) {
+    const std::string_view product = gemm.substr(begin);
+    std::string name(product.substr(0, std::min(product.find('='), product.size())));
+    if (name.ends_with("^T")) name.resize(name.size() - 2);
+    if (const auto number = checks::pointer_number(name)) name = checks::pointer_name(*number);
+    if (const std::size_t found = headline.find(name + '['); found != std::string_view::npos)
+      return std::string(headline.substr(found, headline.find(']', found) + 1 - found));
+    const bool convolves = product.substr(0, product.find(';')).find("=conv(") != std::string_view::npos;
+    if (first.empty()) first = name + (convolves ? "[0,0,0,0]" : "[0,0]");
+  }
+  return first;
+}
+
+}  // namespace
+
 Report report_of(const ReadyLaunch& ready, const Trap& trap, Report::Level level) {
   Report report = report_of(trap, level);
   if (trap.kind == Trap::Kind::mispaired && report.help.empty())
-    report.help = "--why 'C[5,3]' shows every product of an element, and its way";
+    report.help = fmt::format("--why '{}' shows every product of an element, and its way", element_of(ready.description.gemm, report.text));
   if (ready.description.ptx.extension() == ".ptx") report.ptx_file = ready.description.ptx.string();
   return report;
 }

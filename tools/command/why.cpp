@@ -97,8 +97,8 @@ std::string parting_of(const Why& why, std::string_view target, const std::strin
 }
 
 void print_why(const Why& why, const std::string& files, std::string_view target, const std::string& against) {
-  fmt::print("{}", why.text);
   if (!against.empty()) fmt::print("{}", parting_of(why, target, against));
+  fmt::print("{}", why.text);
   const bool same = !why.steps.empty() && std::ranges::all_of(why.steps, [&](const Why::Step& step) {
     return step.opcode == why.steps.front().opcode && !step.a.empty();
   });
@@ -115,8 +115,11 @@ void print_why(const Why& why, const std::string& files, std::string_view target
   write_operand(files + ".c.npy", why, &Why::Step::c);
   for (std::size_t i = 0; i < why.steps.size(); ++i) {
     const Why::Step& step = why.steps[i];
-    fmt::print("  product {}: warpmat explain {} --target {} --a {}.a.npy --b {}.b.npy --c {}.c.npy --case {} --row {} --column {}\n",
-               i + 1, step.opcode, target, files, files, files, i, step.row, step.column);
+    if (i != 0 && step.row == why.steps[i - 1].row && step.column == why.steps[i - 1].column) continue;  // the same but for the case
+    fmt::print(
+        "  product {0}, and those behind it by the next cases:\n    warpmat explain {1} --target {2} --a {3}.a.npy "
+        "--b {3}.b.npy --c {3}.c.npy --case {4} --row {5} --column {6}\n",
+        i + 1, step.opcode, target, files, i, step.row, step.column);
   }
 }
 

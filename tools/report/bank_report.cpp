@@ -109,7 +109,39 @@ std::vector<BankLine> BankReport::lines() const {
   return all;
 }
 
-std::string bank_table(const std::vector<BankLine>& lines) {
+namespace {
+
+/// Statements of one line of the source, such as those of an unrolled loop, as one.
+std::vector<BankLine> added_by_source(const std::vector<BankLine>& statements) {
+  std::vector<BankLine> all;
+  for (const BankLine& one : statements) {
+    const auto same = std::ranges::find_if(all, [&](const BankLine& other) {
+      return !one.source.empty() && other.source == one.source && other.opcode == one.opcode && other.global == one.global;
+    });
+    if (same == all.end()) {
+      all.push_back(one);
+      continue;
+    }
+    ++same->more;
+    same->executions += one.executions;
+    same->wavefronts += one.wavefronts;
+    same->least += one.least;
+    same->sectors += one.sectors;
+    same->min_sectors += one.min_sectors;
+    same->lines += one.lines;
+    same->evidence = std::min(same->evidence, one.evidence);
+    if (one.worst.wavefronts > same->worst.wavefronts) {
+      same->worst = one.worst;
+      same->line = one.line;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string bank_table(const std::vector<BankLine>& statements) {
+  const std::vector<BankLine> lines = added_by_source(statements);
   const bool sources = std::ranges::any_of(lines, [](const BankLine& line) { return !line.source.empty(); });
   const auto with_source = [&](std::vector<std::string> cells, const std::string& source) {
     if (sources) cells.push_back(source);
@@ -121,7 +153,8 @@ std::string bank_table(const std::vector<BankLine>& lines) {
   std::uint64_t wavefronts = 0, least = 0;
   bool any_global = false;
   for (const BankLine& line : lines) {
-    const std::string number = std::to_string(line.line), executions = std::to_string(line.executions);
+    const std::string number = line.more == 0 ? std::to_string(line.line) : fmt::format("{} and {} more", line.line, line.more),
+                      executions = std::to_string(line.executions);
     if (line.global) {
       any_global = true;
       global.add(with_source(

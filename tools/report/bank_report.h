@@ -36,6 +36,7 @@ struct BankLine {
   std::uint64_t sectors = 0, min_sectors = 0, lines = 0;  ///< global memory
   Evidence evidence = Evidence::measured;                 ///< the weakest of the executions
   BankExample worst{};                                    ///< shared memory: the one with the most wavefronts
+  std::size_t more = 0;                                   ///< statements of the same line of the source that are added to this one
 };
 
 /// Counts the memory traffic of kernels and programs, by line of their PTX.
@@ -56,7 +57,7 @@ class BankReport : public machine::Observer {
 };
 
 /// Two tables: shared memory, with the conflicting lanes of the worst execution; global memory.
-std::string bank_table(const std::vector<BankLine>& lines);
+std::string bank_table(const std::vector<BankLine>& statements);
 
 nlohmann::ordered_json bank_json(const std::vector<BankLine>& lines);
 

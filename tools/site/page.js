@@ -21,6 +21,11 @@ for (const [name, view] of Object.entries(views)) {
     showPage();
   });
 }
+// Says which tables are wider than the window, as often as that changes.
+const widths = new ResizeObserver(() => {
+  for (const box of document.querySelectorAll(".scroll")) box.classList.toggle("wider", box.scrollWidth > box.clientWidth);
+});
+for (const box of document.querySelectorAll(".scroll, .scroll > table")) widths.observe(box);
 byId("version").textContent = `warpmat ${tables.version}`;
 addEventListener("hashchange", () => {
   state.read();

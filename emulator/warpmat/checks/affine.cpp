@@ -27,6 +27,8 @@ std::uint64_t depth_of_a(const Meeting& meeting, std::uint64_t column) {
 
 struct Agreement {
   bool m, n, k, part;
+
+  bool all() const { return m && n && k && part; }
 };
 
 Agreement agreement_of(const AffineProduct& product, const Meeting& meeting) {
@@ -105,6 +107,18 @@ std::vector<std::uint64_t> sizes_of(const std::array<AffineMatrix, matrix_count>
   return sizes;
 }
 
+/// The product of the highest rank.
+struct Ranked {
+  AffineProduct product;
+  std::pair<std::size_t, std::size_t> highest{};
+
+  void keep(const AffineProduct& one, std::pair<std::size_t, std::size_t> rank) {
+    if (rank <= highest) return;
+    highest = rank;
+    product = one;
+  }
+};
+
 /// The candidates that agree best. Those that fill their buffers, and whose sizes match, may agree somewhat less.
 class Search {
  public:
@@ -118,14 +132,14 @@ class Search {
       }
   }
 
-  AffineProduct best() const {
+  /// Of all candidates, and of those whose sizes match alone; the second has no agreement where there are none.
+  std::pair<AffineProduct, AffineProduct> best() const {
     const auto rows = table(of_a, of_c, [](const Meeting&, const auto& a, const auto& c) { return a[0] == c[0]; });
     const auto columns = table(of_b, of_c, [](const Meeting&, const auto& b, const auto& c) { return b[1] == c[1]; });
     const auto depths =
         table(of_a, of_b, [](const Meeting& meeting, const auto& a, const auto& b) { return depth_of_a(meeting, a[1]) == b[0]; });
-    std::pair<std::size_t, std::size_t> most{};
     const bool sparse = meetings_.front()->sparse;
-    AffineProduct found;
+    Ranked all, matching;
     for (std::size_t a = 0; a < candidates_[of_a].size(); ++a)
       for (std::size_t b = 0; b < candidates_[of_b].size(); ++b)
         for (std::size_t c = 0; c < candidates_[of_c].size(); ++c) {
@@ -136,15 +150,15 @@ class Search {
             filled += static_cast<std::size_t>(whole_rows(one) != 0);
             pitches += one.pitch;
           }
-          const bool match = filled == matrix_count && sizes_match(matrices, sparse);
-          const std::pair rank(8 * agreeing + meetings_.size() * (filled + (match ? 4 : 0)), ~pitches);
-          if (rank <= most) continue;
-          most = rank;
-          found.matrices = matrices;
-          found.sizes_match = match;
-          found.agreement = static_cast<double>(agreeing) / static_cast<double>(3 * meetings_.size());
+          AffineProduct product;
+          product.matrices = matrices;
+          product.sizes_match = filled == matrix_count && sizes_match(matrices, sparse);
+          product.agreement = static_cast<double>(agreeing) / static_cast<double>(3 * meetings_.size());
+          const std::pair rank(8 * agreeing + meetings_.size() * (filled + (product.sizes_match ? 4 : 0)), ~pitches);
+          all.keep(product, rank);
+          if (product.sizes_match) matching.keep(product, rank);
         }
-    return found;
+    return {all.product, matching.product};
   }
 
  private:
@@ -171,8 +185,8 @@ std::vector<const Meeting*> some_of(const std::vector<const Meeting*>& meetings)
   return some;
 }
 
-AffineProduct best_of(std::span<const Meeting* const> meetings, const Meetings& all, const std::array<AffineMatrix, matrix_count>& matrices,
-                      const AffineHints& hints) {
+std::pair<AffineProduct, AffineProduct> best_of(std::span<const Meeting* const> meetings, const Meetings& all,
+                                                const std::array<AffineMatrix, matrix_count>& matrices, const AffineHints& hints) {
   std::array<std::vector<AffineMatrix>, matrix_count> candidates;
   std::vector<std::uint64_t> numbers = sizes_of(matrices, all.sparse);
   numbers.insert(numbers.end(), hints.numbers.begin(), hints.numbers.end());
@@ -202,7 +216,7 @@ std::vector<AffineProduct> in_parts(std::span<const Meeting* const> meetings, co
         divided[number].part = divides ? bytes / parts : 0;
       }
       if (!whole) continue;
-      AffineProduct one = best_of(meetings, all, divided, hints);
+      AffineProduct one = best_of(meetings, all, divided, hints).first;
       one.sums_parts = !of_first && !of_second;
       const auto same = std::ranges::count_if(meetings, [&](const Meeting* m) { return agreement_of(one, *m).part; });
       one.agreement *= static_cast<double>(same) / static_cast<double>(meetings.size());
@@ -230,29 +244,48 @@ std::uint64_t size_with(std::uint64_t least, Extent one, Extent other, bool errs
   return fits && (one.exact || errs) ? std::max(least, one.size) : least;
 }
 
-void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& meetings, const Meetings& all, const AffineHints& hints,
-                bool errs) {
-  const auto& [a, b, c] = product.matrices;
+/// How many of the elements of C there are, and how many of them have a product that does not belong there.
+void count_exceptions(AffineProduct& product, const std::vector<const Meeting*>& sorted) {
   std::uint64_t last = 0;
-  std::size_t elements = 0, exceptions = 0;
   bool is_exception = false;
-  std::vector<const Meeting*> sorted = meetings;
-  std::ranges::sort(sorted, {}, [](const Meeting* m) { return m->bits[of_c]; });
+  product.elements = product.exceptions = 0;
   for (const Meeting* const meeting : sorted) {
-    const auto in_c = c.place(meeting->bits[of_c]);
     if (meeting->bits[of_c] != last) {
-      exceptions += is_exception ? 1 : 0;
       is_exception = false;
-      ++elements;
+      ++product.elements;
       last = meeting->bits[of_c];
     }
+    const bool belongs = agreement_of(product, *meeting).all();
+    if (!belongs && !is_exception) ++product.exceptions;
+    is_exception |= !belongs;
+  }
+}
+
+/// Whether most meetings agree in each dimension: a map of tiles that are taken from elsewhere agrees in some.
+bool each_dimension_agrees(const AffineProduct& product, std::span<const Meeting* const> meetings) {
+  std::array<std::size_t, 4> agreeing{};
+  for (const Meeting* const meeting : meetings) {
     const Agreement found = agreement_of(product, *meeting);
-    if (!found.m || !found.n || !found.k || !found.part) is_exception = true;
+    for (std::size_t i = 0; const bool agrees : {found.m, found.n, found.k, found.part}) agreeing[i++] += agrees ? 1 : 0;
+  }
+  return std::ranges::all_of(agreeing, [&](std::size_t count) { return count * 2 > meetings.size(); });
+}
+
+void find_sizes(AffineProduct& product, const std::vector<const Meeting*>& sorted, const Meetings& all, const AffineHints& hints,
+                bool errs) {
+  const auto& [a, b, c] = product.matrices;
+  if (!product.fits_most() && product.sizes_match) {
+    product.m = shape_of(c)[0];
+    product.n = shape_of(c)[1];
+    product.k = product.padded_k = shape_of(b)[0];
+    return;
+  }
+  for (const Meeting* const meeting : sorted) {
+    const auto in_c = c.place(meeting->bits[of_c]);
+    const Agreement found = agreement_of(product, *meeting);
     if (found.m) product.m = std::max(product.m, in_c[0] + 1);
     if (found.n) product.n = std::max(product.n, in_c[1] + 1);
   }
-  product.elements = elements;
-  product.exceptions = exceptions + (is_exception ? 1 : 0);
   const auto note_depth = [&, &a = a, &b = b](std::uint64_t bit_a, std::uint64_t bit_b) {
     if (bit_a < a.address * 8 || bit_a >= a.end * 8 || bit_b < b.address * 8 || bit_b >= b.end * 8) return;
     const std::uint64_t of_first = a.place(bit_a)[1] * (all.sparse ? 2 : 1), of_second = b.place(bit_b)[0];
@@ -281,14 +314,23 @@ void turn(AffineProduct& product) {
 
 AffineProduct fit(const std::vector<const Meeting*>& meetings, const Meetings& all, const std::array<AffineMatrix, matrix_count>& matrices,
                   const AffineHints& hints, bool errs) {
-  constexpr double nearly_all = 0.98, better = 0.02;
+  constexpr double nearly_all = 0.98, better = 0.02, least_of_matching = 0.35;
   const std::vector<const Meeting*> some = some_of(meetings);
-  AffineProduct best = best_of(some, all, matrices, hints);
+  std::vector<const Meeting*> sorted = meetings;
+  std::ranges::sort(sorted, {}, [](const Meeting* m) { return m->bits[of_c]; });
+  auto [best, matching] = best_of(some, all, matrices, hints);
   if (best.agreement < nearly_all)
     for (const AffineProduct& other : in_parts(some, all, matrices, hints))
-      if (other.agreement > best.agreement + better) best = other;
+      if (other.agreement > best.agreement + better && each_dimension_agrees(other, some)) best = other;
+  count_exceptions(best, sorted);
+  const bool doubtful = !best.fits_most() || (errs && !best.sizes_match);
+  if (doubtful && matching.agreement >= least_of_matching) {
+    best = matching;
+    count_exceptions(best, sorted);
+  }
+  best.is_likely = best.fits_most() || best.sizes_match || each_dimension_agrees(best, some);
   best.sparse = all.sparse;
-  find_sizes(best, meetings, all, hints, errs);
+  find_sizes(best, sorted, all, hints, errs);
   if (best.matrices[of_c].transposed) turn(best);
   return best;
 }

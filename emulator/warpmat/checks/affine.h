@@ -34,6 +34,10 @@ struct AffineProduct {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t padded_k = 0;                ///< the k up to which both factors extend, padding included
   std::size_t elements = 0, exceptions = 0;  ///< of C that were looked at, and those with a product that does not belong there
+  /// Most elements fit it; or the buffers have its sizes; or most meetings agree in each of its dimensions.
+  bool is_likely = false;
+
+  bool fits_most() const { return exceptions * 2 < elements; }
 };
 
 /// What the candidates for pitches, sizes and numbers of parts come from, besides the meetings.
@@ -42,8 +46,8 @@ struct AffineHints {
   std::vector<std::uint64_t> parts;    ///< blocks along the dimensions of the grid
 };
 
-/// The product that agrees best with meetings of elements of three buffers. `matrices` have their addresses, ends and widths. `errs`: the
-/// kernel's results are known to be wrong.
+/// The product that agrees best with meetings of elements of three buffers. Where most elements do not fit it, or the kernel's results are
+/// known to be wrong (`errs`), that of the buffers' sizes, if there is one. `matrices` have their addresses, ends and widths.
 AffineProduct fit(const std::vector<const Meeting*>& meetings, const Meetings& all, const std::array<AffineMatrix, matrix_count>& matrices,
                   const AffineHints& hints, bool errs);
 

@@ -80,11 +80,23 @@ const BulkCheck::Pending* BulkCheck::overlapping(const SharedRange& range, Use u
   return nullptr;
 }
 
-/// What keeps a pending copy from being there, as the end of a sentence, and what would help.
-Trap::Reason BulkCheck::awaited(const BulkEvent& copy) {
+/// What keeps a pending copy from being there, as the end of a sentence, and what would help. The warp may have waited for a phase that was
+/// over when the copy was issued.
+Trap::Reason BulkCheck::awaited(const Event& event, const Pending& pending) const {
+  const BulkEvent& copy = pending.copy;
   if (copy.reads)
     return {"may still read it: its group has not been waited for", {}, "cp.async.bulk.wait_group.read comes before the store"};
-  return {"has not been waited for", {}, "the wait at the copy's mbarrier comes before the access"};
+  const auto passed = std::ranges::find_if(passed_, [&](const Passed& each) {
+    return each.rank == event.rank() && each.warp == event.warp() && copy.barrier && meet(each.mbarrier, *copy.barrier) &&
+           each.phases == pending.phases && copy.number <= each.copies;
+  });
+  if (passed == passed_.end()) return {"has not been waited for", {}, "the wait at the copy's mbarrier comes before the access"};
+  const std::uint64_t parity = pending.phases % 2;
+  return {"has not been waited for",
+          {warp_of(event).note(fmt::format("this wait at the copy's mbarrier is for parity {}, and went through at once", parity ^ 1),
+                               passed->statement)},
+          fmt::format("wait for parity {}: {} of the mbarrier's phases had ended when the copy was issued, and the first has parity 0",
+                      parity, pending.phases)};
 }
 
 /// Whether a pending copy may write one of these chunks: it writes bytes between the first and the last of them.
@@ -94,18 +106,24 @@ bool BulkCheck::may_overlap(int rank, const machine::Chunks& chunks) const {
 }
 
 /// Traps if a pending copy conflicts with this access to these bytes.
-void BulkCheck::report_overlap(const Event& event, int lane, const SharedRange& range, Use use) const {
+void BulkCheck::report_overlap(const Event& event, int lane, const SharedRange& range, Use use, std::uint64_t begin) const {
   const Pending* const pending = overlapping(range, use);
   if (pending == nullptr) return;
   const BulkEvent& other = pending->copy;
   const machine::WarpState& warp = warp_of(event);
   const std::uint64_t address = setup_.program.shared_base + range.offset;
-  Trap::Reason reason = awaited(pending->copy);
+  Trap::Reason reason = awaited(event, *pending);
   const std::string copy = other.from_registers ? "asynchronous store" : "bulk copy";
   reason.headline = fmt::format("{} bytes of {} {}, which {}", use == Use::read ? "load of" : "store to", other.from_registers ? "an" : "a",
                                 copy, reason.headline);
   reason.notes.insert(reason.notes.begin(),
                       {warp.note_of_shared(address), warp.note(fmt::format("the {} of warp {}", copy, other.warp), other.statement)});
+  if (other.writes && begin < range.offset && begin < other.writes->offset && overlapping({range.rank, begin, 1}, use) == nullptr) {
+    reason.headline = "the descriptor reads beyond its tile, into " + reason.headline.substr(std::string_view("load of ").size());
+    reason.notes.push_back({fmt::format("the operand begins at {:#x}, {} bytes before the copy's destination",
+                                        setup_.program.shared_base + begin, other.writes->offset - begin)});
+    reason.help = "look at the descriptor's start address and its step along k; if these bytes are meant, wait at the copy's mbarrier";
+  }
   event.trap(lane, address, reason);
 }
 
@@ -268,7 +286,9 @@ void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName ope
                       *store, chunks[i]),
              Trap::Kind::unordered);
     }
-    if (overlap) report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, machine::Product::chunk_bytes}, Use::read);
+    if (overlap)
+      report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, machine::Product::chunk_bytes}, Use::read,
+                     list.first - setup_.program.shared_base);
   }
 }
 
@@ -299,11 +319,32 @@ void BulkCheck::synchronises(const machine::Synchronisation& event) {
   using Kind = machine::Synchronisation::Kind;
   if (event.begun != 0 && !fences_mbarriers_) note_fresh(event);
   if (event.kind == Kind::fence || event.kind == Kind::proxy_fence) settle(event.rank, std::uint64_t{1} << event.warp);
-  if (event.kind == Kind::mbarrier && !pending_.empty()) check_arrivals(event);
+  if (event.kind == Kind::mbarrier && !pending_.empty()) {
+    check_arrivals(event);
+    if (event.waited) note_passed(event);
+  }
   auto& proxies = block(event.rank).proxies;
   if (!proxies) return;
   if (event.kind == Kind::proxy_fence) proxies->fence(event.warp);
   if (event.waited) proxies->synchronise(event.warp);
+}
+
+void BulkCheck::note_passed(const machine::Synchronisation& event) {
+  if (event.acquired == 0) return;
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
+    const std::uint64_t offset = offset_from(blocks_[rank].shared, event.words[static_cast<std::size_t>(first_lane(event.acquired))]);
+    if (offset >= blocks_[rank].bytes) continue;
+    const SharedRange mbarrier{static_cast<int>(rank), offset, sizeof(std::uint64_t)};
+    const machine::MbarrierHistory* const history = history_of(mbarrier);
+    if (history == nullptr) return;
+    const Passed passed{mbarrier, event.rank, event.warp, event.event->statement(), history->phases(), pending_.back().copy.number};
+    const auto before = std::ranges::find_if(
+        passed_, [&](const Passed& each) { return each.rank == passed.rank && each.warp == passed.warp && meet(each.mbarrier, mbarrier); });
+    if (before == passed_.end())
+      passed_.push_back(passed);
+    else
+      *before = passed;
+  }
 }
 
 /// Arrivals, too, end phases.

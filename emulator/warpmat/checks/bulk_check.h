@@ -48,6 +48,13 @@ class BulkCheck : public machine::Observer {
     std::uint64_t phases;   ///< of its mbarrier that had ended when it was issued
     std::uint64_t map;      ///< the address of the tensor map that it still reads; 0: none
   };
+  /// A wait that went through: at which mbarrier, and how many of its phases had ended. `copies`: the number of the last copy before it.
+  struct Passed {
+    machine::SharedRange mbarrier;
+    int rank, warp;
+    std::uint32_t statement;
+    std::uint64_t phases, copies;
+  };
   /// Who has initialised an mbarrier without a fence or a barrier since.
   struct Fresh {
     machine::SharedRange mbarrier;
@@ -57,9 +64,14 @@ class BulkCheck : public machine::Observer {
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
   bool may_overlap(int rank, const machine::Chunks& chunks) const;
-  static Trap::Reason awaited(const machine::BulkEvent& copy);
+  Trap::Reason awaited(const machine::Event& event, const Pending& pending) const;
   const Pending* overlapping(const machine::SharedRange& range, Use use) const;
-  void report_overlap(const machine::Event& event, int lane, const machine::SharedRange& range, Use use) const;
+  /// `begin`: offset of the first byte that the access reads, of which the range is a part.
+  void report_overlap(const machine::Event& event, int lane, const machine::SharedRange& range, Use use, std::uint64_t begin) const;
+  void report_overlap(const machine::Event& event, int lane, const machine::SharedRange& range, Use use) const {
+    report_overlap(event, lane, range, use, range.offset);
+  }
+  void note_passed(const machine::Synchronisation& event);
   void check_source(const machine::Event& event, const machine::BulkEvent& copy);
   static Trap::Reason unfenced(const machine::Event& event, std::string headline, const ProxyShadow::Store& store, std::uint64_t address);
   void report_unfenced(const machine::Event& event, int lane, std::uint64_t address, const Trap::Reason& reason) const;
@@ -77,6 +89,7 @@ class BulkCheck : public machine::Observer {
   std::vector<BlockState> blocks_;  ///< by rank
   std::vector<Pending> pending_;    ///< in the order of their numbers
   std::vector<Fresh> fresh_;
+  std::vector<Passed> passed_;                 ///< while copies are pending, the last of each warp at each mbarrier
   const machine::Block* any_block_ = nullptr;  ///< of the cluster, once it has issued a copy
 };
 

@@ -83,7 +83,8 @@ std::string names_text(const DeviceMemory& memory, const std::vector<Pointer>& p
   constexpr std::size_t most = 16;
   std::vector<std::string> texts;
   for (const Pointer& p : pointers)
-    texts.push_back(fmt::format("'{}' or '{}' (buffer '{}' of {} bytes)", texts.size(), p.name, p.buffer.name, p.buffer.bytes));
+    texts.push_back(
+        fmt::format("'{}' or '{}' (buffer '{}' of {} bytes)", pointer_name(texts.size()), p.name, p.buffer.name, p.buffer.bytes));
   for (const StoredBuffer& buffer : Internals::buffers(memory)) {
     if (texts.size() == most) break;
     const bool is_told = std::ranges::find(pointers, buffer.address, [](const Pointer& p) { return p.buffer.address; }) != pointers.end();
@@ -92,12 +93,14 @@ std::string names_text(const DeviceMemory& memory, const std::vector<Pointer>& p
   return texts.empty() ? "the kernel has no buffers" : fmt::format("there are {}", fmt::join(texts, ", "));
 }
 
-/// The buffer or the parameter of that name, or the parameter with that number among those that are pointers.
+/// The buffer or the parameter of that name, or the parameter with that number among those that are pointers. Its name is that by which
+/// reports call it.
 std::optional<Pointer> named(std::string_view name, const DeviceMemory& memory, const std::vector<Pointer>& pointers) {
   if (const auto buffer = memory.find_name(name)) return Pointer{std::string(name), buffer->address, *buffer};
-  for (std::size_t number = 0; number < pointers.size(); ++number)
-    if (pointers[number].name == name || std::to_string(number) == name) return pointers[number];
-  return std::nullopt;
+  if (const auto parameter = std::ranges::find(pointers, name, &Pointer::name); parameter != pointers.end()) return *parameter;
+  const auto number = pointer_number(name);
+  if (!number || *number >= pointers.size()) return std::nullopt;
+  return Pointer{pointer_name(*number), pointers[*number].address, pointers[*number].buffer};
 }
 
 /// "A" and 4096 of "A+4096", a matrix that begins behind the first bytes; 0 where the name has no number of bytes.
@@ -115,12 +118,14 @@ DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, c
                                const std::vector<std::uint8_t>& parameters) {
   const std::vector<Pointer> pointers = pointers_of(memory, program, parameters);
   if (const auto found = named(matrix.name, memory, pointers)) {
+    matrix.name = found->name;
     matrix.address = found->address;
     return found->buffer;
   }
   const auto [name, offset] = offset_of(matrix.name);
   if (const auto found = offset == 0 ? std::nullopt : named(name, memory, pointers);
       found && offset < found->buffer.end() - found->address) {
+    matrix.name = fmt::format("{}+{}", found->name, offset);
     matrix.address = found->address + offset;
     return found->buffer;
   }
@@ -227,7 +232,9 @@ namespace {
 
 /// Row and column of "C[5,3]" or "Y[0,5,7,3]"; nothing if it is no element of the matrix.
 std::optional<std::pair<int, int>> place_named(const GemmMatrix& matrix, std::string_view text) {
-  if (take(text, '[') != matrix.name || !text.ends_with(']')) return std::nullopt;
+  const std::string_view name = take(text, '[');
+  const auto pointer = pointer_number(name);
+  if ((name != matrix.name && !(pointer && pointer_name(*pointer) == matrix.name)) || !text.ends_with(']')) return std::nullopt;
   text.remove_suffix(1);
   const std::vector<int> sizes =
       matrix.sizes.empty() ? std::vector<int>{static_cast<int>(matrix.rows), static_cast<int>(matrix.columns)} : matrix.sizes;

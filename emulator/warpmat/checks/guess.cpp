@@ -106,7 +106,7 @@ struct Guesser::State {
     const auto pointer = std::ranges::find(pointers, address);
     const bool is_named = buffer->address == address && buffer->name.find(' ') == std::string_view::npos && !buffer->name.empty();
     if (is_named || pointer == pointers.end()) return std::string(buffer->name);
-    return std::to_string(pointer - pointers.begin());
+    return pointer_name(static_cast<std::size_t>(pointer - pointers.begin()));
   }
 
   std::string product_text(const AffineProduct& product, std::uint64_t part, bool for_people) const {
@@ -168,13 +168,6 @@ struct Guesser::State {
     return nothing + "the addresses of the elements that meet fit no matrices of equal rows";
   }
 
-  /// Whether products of matrix instructions are what it computes.
-  bool multiplies() const {
-    const code::Program& program = program_of(kernel);
-    return program.executes(catalogue::Semantics::matrix) || program.executes(catalogue::Semantics::wgmma) ||
-           program.executes(catalogue::Semantics::tensor_memory);
-  }
-
   /// Numbers of elements that rows may have.
   std::vector<std::uint64_t> row_lengths() const {
     std::set<std::uint64_t> lengths(hints.numbers.begin(), hints.numbers.end());
@@ -207,10 +200,7 @@ struct Guesser::State {
 };
 
 Guess Guesser::State::guess_reads(bool errs) const {
-  const auto name = [&](std::uint64_t address) {
-    const std::string known = name_of(address);
-    return known.find_first_not_of("0123456789") == std::string::npos ? "pointer " + known : known;
-  };
+  const auto name = [&](std::uint64_t address) { return name_of(address); };
   const bool all = std::ranges::all_of(reads, [](const auto& one) { return one.second.whole; });
   const ReadPattern pattern =
       find_pattern({program_of(kernel), memory, row_lengths(), name, reads, std::int64_t{config.block.x}, step() == 1 && all, errs});
@@ -250,23 +240,29 @@ Guess Guesser::State::guess(bool errs) const {
     if (inside.empty()) continue;
     const AffineProduct product = fit(inside, all, matrices, hints, errs);
     if (product.agreement < (product.sizes_match ? least_of_matching : least_agreement)) continue;
-    if (!guess.text.empty()) guess.text += "; and like ";
-    if (guess.text.empty()) guess.text = "looks like ";
+    std::size_t strangers = 0;
+    for (const auto& [others, some] : largest)
+      if (others[of_c] == buffers[of_c] && others != buffers) strangers += some.size() / 4;
+    const std::size_t exceptions = product.exceptions + strangers, elements = product.elements + strangers;
+    const bool fits = exceptions * 2 < elements;
+    if (fits)
+      guess.text += guess.text.empty() ? "looks like " : "; and like ";
+    else
+      guess.text += fmt::format("{}most elements fit no product; the nearest is ", guess.text.empty() ? "" : "; ");
     guess.text += product_text(product, 0, true);
     const std::uint64_t parts =
         product.matrices[of_c].part == 0 ? 1 : (matrices[of_c].end - matrices[of_c].address) / product.matrices[of_c].part;
     if (parts > 1)
       guess.text += product.sums_parts ? fmt::format(" in {} parts of K, each with a result", parts) : fmt::format(", {} times", parts);
-    std::size_t strangers = 0;
-    for (const auto& [others, some] : largest)
-      if (others[of_c] == buffers[of_c] && others != buffers) strangers += some.size() / 4;
-    const std::size_t exceptions = product.exceptions + strangers;
-    if (exceptions != 0) guess.text += fmt::format(", except {} of {} elements", exceptions, product.elements + strangers);
+    if (!fits)
+      guess.text += fmt::format(", which {} of {} fit", elements - exceptions, elements);
+    else if (exceptions != 0)
+      guess.text += fmt::format(", except {} of {} elements", exceptions, elements);
     if (errs && exceptions != 0) guess.text += unread_text(product);
     if (product.padded_k != product.k)
       guess.text += fmt::format("; rows of both factors have {} elements, of which k {} to {} have no part in it", product.padded_k,
                                 product.k, product.padded_k - 1);
-    for (std::uint64_t part = 0; part < parts && !product.sums_parts; ++part)
+    for (std::uint64_t part = 0; part < parts && !product.sums_parts && product.is_likely; ++part)
       guess.product += (guess.product.empty() ? "" : ";") + product_text(product, part, false);
   }
   if (guess.text.empty()) guess.text = why_none(all);
@@ -282,7 +278,7 @@ std::unique_ptr<machine::Observer> Guesser::observer(std::uint64_t cluster) {
   State& state = *state_;
   if (program_of(state.kernel).call_tree.recursive) return nullptr;
   if (cluster % state.step() != 0 && cluster + 1 != state.clusters()) return nullptr;
-  if (!state.multiplies())
+  if (!multiplies(program_of(state.kernel)))
     return std::make_unique<ReadRecorder>(state.setup, [&state, cluster](Reads&& found) {
       const std::lock_guard lock(state.mutex);
       state.reads.emplace(cluster, std::move(found));
@@ -296,7 +292,8 @@ std::unique_ptr<machine::Observer> Guesser::observer(std::uint64_t cluster) {
 }
 
 Guess Guesser::result(bool errs) const {
-  return state_->multiplies() || program_of(state_->kernel).call_tree.recursive ? state_->guess(errs) : state_->guess_reads(errs);
+  return multiplies(program_of(state_->kernel)) || program_of(state_->kernel).call_tree.recursive ? state_->guess(errs)
+                                                                                                  : state_->guess_reads(errs);
 }
 
 }  // namespace warpmat

@@ -30,6 +30,11 @@ std::shared_ptr<const std::vector<std::uint64_t>> elements_at(const OperandOrigi
 
 }  // namespace
 
+bool multiplies(const code::Program& program) {
+  using enum catalogue::Semantics;
+  return program.executes(matrix) || program.executes(wgmma) || program.executes(tensor_memory);
+}
+
 /// The distances of two neighbours along k and of two lines, at one place of the operand, and the width of an element there.
 void MeetingRecorder::note(const OriginProduct& product, MatrixNumber number) {
   const OperandOrigins& operand = number == of_a ? product.a : product.b;

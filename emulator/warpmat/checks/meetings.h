@@ -38,6 +38,9 @@ struct Meetings {
   bool sparse = false;
 };
 
+/// Whether matrix instructions multiply in the program.
+bool multiplies(const code::Program& program);
+
 /// Collects the meetings of a cluster, and hands them over when it ends.
 class MeetingRecorder : public Origins {
  public:

@@ -72,6 +72,8 @@ class Block {
   std::string describe_mbarrier(std::uint32_t offset) const;
   /// Who has arrived in the mbarrier's phase, or changed it, a note for each statement and warp.
   std::vector<Trap::Note> mbarrier_changes(std::uint32_t offset) const;
+  /// What may be wrong with an mbarrier whose phase never ends, as the help of a report; empty where nothing is known.
+  std::string mbarrier_help(std::uint32_t offset) const;
   std::string& printed() { return printed_; }
   std::uint64_t operations() const;
   /// The operations of the block so far, without those of the warp that runs, and by how much clocks have leapt.
@@ -82,7 +84,8 @@ class Block {
   /// Throws a Trap that lists where the warps wait. `others`: where those of other blocks of the cluster do.
   [[noreturn]] void report_deadlock(std::vector<Trap::Note> others);
   /// Warps that wait alike have one note: "warps 4 to 11 wait here: ...", with what has come to their mbarrier in the notes that follow.
-  std::vector<Trap::Note> describe_waiting();
+  /// Without a headline; the help is empty where nothing is known.
+  Trap::Reason describe_waiting();
   bool polls() const;
   /// WarpState::only_polls() and only_waits() of all warps.
   bool only_polls() const;

@@ -44,7 +44,7 @@ std::string lanes_text(LaneMask lanes) {
 
 }  // namespace
 
-std::vector<Trap::Note> Block::describe_waiting() {
+Trap::Reason Block::describe_waiting() {
   std::vector<Alike> all;
   for (const auto& warp : warps_) {
     if (warp->finished()) continue;
@@ -61,15 +61,17 @@ std::vector<Trap::Note> Block::describe_waiting() {
     }
   }
   std::vector<Trap::Note> notes;
+  std::string help;
   for (Alike& each : std::span(all).first(std::min(all.size(), most_places))) {
     WarpState::Waiting& waiting = each.waiting;
     notes.push_back({fmt::format("{}{} wait{} here{}", warps_text(each.warps), lanes_text(waiting.lanes),
                                  std::has_single_bit(each.warps) ? "s" : "", waiting.what),
                      place_of(launch_.program, waiting.statement)});
     std::ranges::move(waiting.changes, std::back_inserter(notes));
+    if (help.empty()) help = waiting.help;
   }
   if (all.size() > most_places) notes.push_back({fmt::format("and {} places more", all.size() - most_places)});
-  return notes;
+  return {"", std::move(notes), std::move(help)};
 }
 
 /// Names the statement of a warp that polls, if there is one: that warp shows what is missing.
@@ -83,12 +85,11 @@ void Block::report_deadlock(std::vector<Trap::Note> others) {
   if (!first->polls())
     for (const auto& warp : warps_)
       if (!warp->finished()) warp->check_gathering();
-  std::vector<Trap::Note> notes = describe_waiting();
-  std::ranges::move(others, std::back_inserter(notes));
-  first->trap(-1, std::nullopt,
-              {fmt::format("deadlock: no warp of the {} can continue", cluster_.size() == 1 ? "block" : "cluster"), std::move(notes),
-               "compare what each barrier expects with the warps that reach it"},
-              Trap::Kind::deadlock);
+  Trap::Reason reason = describe_waiting();
+  reason.headline = fmt::format("deadlock: no warp of the {} can continue", cluster_.size() == 1 ? "block" : "cluster");
+  if (reason.help.empty()) reason.help = "compare what each barrier expects with the warps that reach it";
+  std::ranges::move(others, std::back_inserter(reason.notes));
+  first->trap(-1, std::nullopt, reason, Trap::Kind::deadlock);
 }
 
 std::string Block::describe_mbarrier(std::uint32_t offset) const {
@@ -111,11 +112,32 @@ std::string Block::describe_mbarrier(std::uint32_t offset) const {
   return text;
 }
 
+std::string Block::mbarrier_help(std::uint32_t offset) const {
+  const auto found = mbarriers_.find(offset);
+  if (found == mbarriers_.end()) return "";
+  std::uint64_t bits;
+  std::memcpy(&bits, shared_.data() + offset, 8);
+  const MbarrierWord word(bits);
+  const MbarrierHistory& history = found->second;
+  if (word.bytes() > 0 && word.missing() == 0)
+    return "expect_tx announces the bytes of the copies that are issued in the phase, and no others";
+  if (word.missing() < word.expected())
+    return fmt::format("the count of mbarrier.init is that of a phase's arrivals: {} came, {} are expected",
+                       word.expected() - word.missing(), word.expected());
+  if (!history.last_changes().empty()) return "expect_tx and copies are no arrivals: mbarrier.arrive.expect_tx is one that announces bytes";
+  if (history.phases() == 0)
+    return "before the first phase ends, a wait for parity 0 waits, and one for parity 1 goes through, as a producer's first wait must";
+  return "nothing arrives in this phase: compare how many phases each side takes part in";
+}
+
 std::vector<Trap::Note> Block::mbarrier_changes(std::uint32_t offset) const {
   const auto found = mbarriers_.find(offset);
   if (found == mbarriers_.end()) return {};
   const MbarrierHistory& history = found->second;
   std::vector<Trap::Note> notes;
+  if (const auto& beginning = history.beginning())
+    notes.push_back({fmt::format("initialised here by warp {} with a count of {}", beginning->warp, beginning->count),
+                     place_of(launch_.program, beginning->statement)});
   if (history.earlier_changes() != 0) notes.push_back({fmt::format("in this phase came {} changes, then", history.earlier_changes())});
   for (const MbarrierHistory::Change& change : history.last_changes())
     notes.push_back(

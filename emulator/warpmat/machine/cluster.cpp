@@ -145,7 +145,7 @@ void Cluster::report_deadlock() {
   for (const auto& block : blocks_) {
     if (block->finished() || block.get() == first) continue;
     const std::string name = fmt::format("({}, {}, {})", block->index().x, block->index().y, block->index().z);
-    std::vector<Trap::Note> notes = block->describe_waiting();
+    std::vector<Trap::Note> notes = block->describe_waiting().notes;
     const std::string text = Trap::Reason("", notes).text();
     const auto same = std::ranges::find(alike, text, &Alike::text);
     if (same == alike.end())

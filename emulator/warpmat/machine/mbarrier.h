@@ -38,6 +38,16 @@ class MbarrierWord {
 /// Who changed an mbarrier, for reports.
 class MbarrierHistory {
  public:
+  /// Who initialised it, to `count` arrivals a phase.
+  struct Beginning {
+    int warp;
+    std::uint32_t statement;
+    std::uint64_t count;
+  };
+  MbarrierHistory() = default;
+  explicit MbarrierHistory(const Beginning& beginning) : beginning_(beginning) {}
+  const std::optional<Beginning>& beginning() const { return beginning_; }
+
   /// A change by an arrival, an expectation or a copy of this warp; `completes` the phase.
   void add(int warp, std::uint32_t statement, bool completes);
   /// Before add(): so many bytes are announced by it, or have come.
@@ -62,6 +72,7 @@ class MbarrierHistory {
   std::uint64_t earlier_changes() const { return earlier_; }            ///< of the phase, besides these
 
  private:
+  std::optional<Beginning> beginning_;
   std::uint64_t phases_ = 0, earlier_ = 0;
   Phase phase_, last_phase_;
   std::vector<Change> changes_;

@@ -117,7 +117,7 @@ void change_mbarrier(WarpState& warp, const Operation& operation, const Mbarrier
   if (what.action == MbarrierAction::init) {
     if (count == 0 || count > max_mbarrier_count)
       warp.trap(lane, std::nullopt, fmt::format("an mbarrier of {} arrivals: there are from 1 to {}", count, max_mbarrier_count));
-    owner.mbarriers()[place.offset] = {};
+    owner.mbarriers()[place.offset] = MbarrierHistory({warp.index(), operation.statement, count});
     const std::uint64_t bits = MbarrierWord::begin(count).bits();
     std::memcpy(host, &bits, 8);
     warp.observers().tell(EventKinds::shared_accesses, &Observer::shared_written, SharedRange{place.rank, place.offset, 8});

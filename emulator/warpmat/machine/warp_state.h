@@ -175,6 +175,7 @@ class WarpState {
     std::uint32_t statement;
     std::string what;
     std::vector<Trap::Note> changes;
+    std::string help;  ///< empty: nothing is known
   };
   /// For reports of a deadlock: each split.
   std::vector<Waiting> describe_waiting() const;

@@ -248,13 +248,14 @@ std::vector<WarpState::Waiting> WarpState::describe_waiting() const {
   std::vector<Waiting> all;
   for (const Split& s : splits_) {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
-    std::string text;
+    std::string text, help;
     std::vector<Trap::Note> changes;
     if (operation.semantics == Semantics::mbarrier && waits_for_) {
       Block& owner = block_.cluster().block(waits_for_->rank);
       text += fmt::format(": {}{}", owner.describe_mbarrier(waits_for_->offset),
                           waits_for_->rank == block_.rank() ? "" : fmt::format(", of block {} of the cluster", waits_for_->rank));
       changes = owner.mbarrier_changes(waits_for_->offset);
+      help = owner.mbarrier_help(waits_for_->offset);
     }
     if (operation.semantics == Semantics::tensor_memory && block_.has_tensor_core())
       text += fmt::format(": tensor memory has {} free columns; {}", block_.tensor_core().free_columns(),
@@ -265,7 +266,7 @@ std::vector<WarpState::Waiting> WarpState::describe_waiting() const {
       text += expected != 0 ? fmt::format(": barrier {} has {} of {} threads", s.barrier, state.arrived, expected)
                             : fmt::format(": barrier {} has {} threads, and needs all that have not exited", s.barrier, state.arrived);
     }
-    all.push_back({s.lanes, operation.statement, std::move(text), std::move(changes)});
+    all.push_back({s.lanes, operation.statement, std::move(text), std::move(changes), std::move(help)});
   }
   return all;
 }
