@@ -239,10 +239,7 @@ std::vector<float> unit_sums(const Context& context, const ProductShape& shape, 
   const auto step = static_cast<std::ptrdiff_t>(bytes);
   const Planes planes{.a = plane_of(a, formats.a, of_a),
                       .b = plane_of(b, formats.b, of_b),
-                      .d = {to, bytes, static_cast<int>(shape.m), static_cast<int>(shape.n), step, step * shape.m},
-                      .c = {},
-                      .scale_a = {},
-                      .scale_b = {}};
+                      .d = {to, bytes, static_cast<int>(shape.m), static_cast<int>(shape.n), step, step * shape.m}};
   TiledProduct tiled(product, planes, steps_of(product, static_cast<int>(shape.k)), shape.promote_every, {});
   tiled.run(library_threads(context), [&](std::size_t tasks, const ProductTask& task) {
     run_library_tasks(context, tasks, [&](std::size_t number, std::size_t thread) { task(number, thread, [] {}); });
