@@ -1,6 +1,6 @@
 // Races of the blocks of a grid in global memory.
 
-#include <warpmat/checks/byte_runs.h>
+#include <warpmat/checks/global_races.h>
 
 #include <algorithm>
 #include <array>
@@ -101,6 +101,21 @@ TEST_CASE("accesses of two blocks to a byte race, unless both read or store the 
   CHECK(races("@%first st.global.u32 [%b], 0x0105; @!%first st.global.u8 [%b+1], 2;"));
   CHECK(!races("@%first st.global.u32 [%b], 0x0105; @!%first st.global.u8 [%b+1], 1;"));
   CHECK(races("@%first st.global.v2.u32 [%b], {%t, 1}; ld.global.u32 %d, [%b+4];"));
+}
+
+TEST_CASE("races in global memory say when there was more than they can follow", "[checks][races]") {
+  using checks::GlobalRaces;
+  for (const std::ptrdiff_t most : {2, 4}) {
+    GlobalRaces races(most);
+    for (std::uint64_t cluster = 0; cluster < 3; ++cluster) {
+      const std::uint64_t begun = races.begin();
+      GlobalRaces::Local local(GlobalRaces::most_runs);
+      std::vector<checks::ByteRuns<GlobalRaces::Touched>::Run> room;
+      local.page(cluster)->bytes.update(0, 4, room, [](GlobalRaces::Touched& touched, auto, auto) { touched.read.made = true; });
+      races.add(cluster, begun, 0, std::move(local), [](auto, const auto&) { FAIL(); });
+    }
+    CHECK(races.left_out() == (most < 3));
+  }
 }
 
 TEST_CASE("atomics race with plain accesses, and not with each other", "[checks][races]") {

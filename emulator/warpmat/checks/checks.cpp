@@ -108,6 +108,10 @@ void finish_races(const Setup& setup) {
 }
 
 void finish(const Setup& setup, LaunchResult& result) {
+  if (setup.reports.global_races.left_out())
+    add_warning(result, {Trap::Kind::unordered, std::nullopt, -1, std::nullopt,
+                         "races between blocks: the launch has accessed more pages of global memory than the check can follow; the others "
+                         "were not looked at"});
   for (std::size_t i = 0; i < setup.gemms.size(); ++i)
     if (!setup.reports.stores[i].formed())
       add_warning(result, {Trap::Kind::mispaired, std::nullopt, -1, std::nullopt,

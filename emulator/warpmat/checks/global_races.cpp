@@ -143,6 +143,7 @@ std::uint64_t GlobalRaces::begin() {
 
 void GlobalRaces::add(std::uint64_t cluster, std::uint64_t begun, std::uint32_t releases, Local local, const Report& report) {
   const std::lock_guard lock(mutex_);
+  left_out_ = left_out_ || local.left_out();
   waiting_.emplace(cluster, Ended{begun, ++time_, releases, std::move(local)});
   while (!waiting_.empty() && (waiting_.begin()->first <= next_ || waiting_.size() > most_waiting)) merge_first(report);
 }

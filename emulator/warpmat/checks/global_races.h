@@ -43,7 +43,10 @@ class GlobalPages {
     if (last_ == nullptr || number != last_number_) {
       auto found = pages_.find(number);
       if (found == pages_.end()) {
-        if (runs_ >= most_) return nullptr;
+        if (runs_ >= most_) {
+          left_out_ = true;
+          return nullptr;
+        }
         found = pages_.emplace(number, std::make_unique<Page>()).first;
       }
       last_ = found->second.get();
@@ -56,6 +59,7 @@ class GlobalPages {
     return found == pages_.end() ? nullptr : found->second.get();
   }
   void count(std::ptrdiff_t runs) { runs_ += runs; }
+  bool left_out() const { return left_out_; }
   auto begin() const { return pages_.begin(); }
   auto end() const { return pages_.end(); }
 
@@ -64,6 +68,7 @@ class GlobalPages {
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   Page* last_ = nullptr;
   std::uint64_t last_number_ = 0;
+  bool left_out_ = false;
 };
 
 /// Finds accesses of two clusters of a grid to a byte, one of which writes, that nothing can have ordered: for an order, one cluster
@@ -102,6 +107,8 @@ class GlobalRaces {
   };
   using Report = std::function<void(std::uint64_t cluster, const Conflict&)>;
 
+  explicit GlobalRaces(std::ptrdiff_t most = most_runs) : all_(most) {}
+
   /// A cluster begins: before its first access. Returns the time.
   std::uint64_t begin();
   /// Takes the accesses of a cluster that has ended, and has released something so often. Reports conflicts with clusters of lower numbers,
@@ -109,6 +116,8 @@ class GlobalRaces {
   void add(std::uint64_t cluster, std::uint64_t begun, std::uint32_t releases, Local local, const Report& report);
   /// The same of clusters whose predecessors have not come.
   void finish(const Report& report);
+  /// Whether there were more pages than are looked at.
+  bool left_out() const { return left_out_ || all_.left_out(); }
 
  private:
   struct Owned {
@@ -138,7 +147,8 @@ class GlobalRaces {
   std::vector<ByteRuns<Owned>::Run> room_;
   std::map<std::uint64_t, Ended> together_;  ///< merged ones that ran while a cluster ran that is not merged: their values are compared
   std::uint64_t next_ = 0;
-  GlobalPages<Page> all_{most_runs};
+  bool left_out_ = false;  ///< by a cluster
+  GlobalPages<Page> all_;
 };
 
 }  // namespace warpmat::checks
