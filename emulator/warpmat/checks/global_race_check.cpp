@@ -82,7 +82,7 @@ void GlobalRaceCheck::block_ends(const machine::BlockEvent& /*event*/) {
 void GlobalRaceCheck::report(const Setup& setup, std::uint64_t cluster, const GlobalRaces::Conflict& conflict) {
   Warnings& warnings = setup.reports.global_race_warnings;
   if (!warnings.wants(conflict.access.statement, cluster)) return;
-  const auto verb = [](bool writes) { return std::string(writes ? "store" : "load"); };
+  const auto verb = [](bool writes) { return writes ? "store" : "load"; };
   const Dim3 other = block_of(setup, conflict.other_cluster, conflict.other.rank);
   warnings.add(
       conflict.access.statement, cluster,
@@ -95,8 +95,7 @@ void GlobalRaceCheck::report(const Setup& setup, std::uint64_t cluster, const Gl
           {fmt::format("race between blocks: nothing orders this {} and the {} of another block to the same bytes of global memory",
                        verb(conflict.writes), verb(conflict.other_writes)),
            {{setup.memory->describe(conflict.address)},
-            {fmt::format("block ({},{},{}){} {} here", other.x, other.y, other.z,
-                         conflict.other.many_warps ? "" : fmt::format(", warp {}", conflict.other.warp), verb(conflict.other_writes) + "s"),
+            {fmt::format("block ({},{},{}) {}s here", other.x, other.y, other.z, verb(conflict.other_writes)),
              machine::place_of(setup.program, conflict.other.statement)}},
            "atomics, or __threadfence() and a flag, or two launches order the blocks"},
           Trap::Kind::unordered));

@@ -1,6 +1,7 @@
 #include <warpmat/checks/global_races.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -13,16 +14,6 @@ bool is_fine(const GlobalAccess& a, const GlobalAccess& b) {
   if (!a.made || !b.made) return true;
   if ((a.strong || b.strong) && a.counts && b.counts) return true;
   return (a.released && b.acquired) || (b.released && a.acquired);
-}
-
-/// Joins accesses that only differ in their warps.
-bool joins(GlobalAccess& a, const GlobalAccess& b) {
-  GlobalAccess same = b;
-  same.warp = a.warp;
-  same.many_warps = a.many_warps;
-  if (a != same) return false;
-  a.many_warps = a.many_warps || b.many_warps || a.warp != b.warp;
-  return true;
 }
 
 template <typename Differs>
@@ -38,14 +29,6 @@ std::optional<std::uint32_t> first_changed(const std::unique_ptr<GlobalRaces::Bi
 }
 
 }  // namespace
-
-bool GlobalRaces::Owned::join(const Owned& next) {
-  if (reader != next.reader || writer != next.writer) return false;
-  Owned both = *this;
-  if (!joins(both.read, next.read) || !joins(both.write, next.write)) return false;
-  *this = both;
-  return true;
-}
 
 bool GlobalRaces::LocalPage::store(std::uint32_t first, std::uint32_t end, const std::uint8_t* before, const std::uint8_t* value) {
   if (value != nullptr && values == nullptr) values = std::make_unique_for_overwrite<std::array<std::uint8_t, page_bytes>>();
@@ -72,9 +55,9 @@ class GlobalRaces::Merge {
   void merge(std::uint64_t number, const LocalPage& mine, Page& all) {
     for (const ByteRuns<Touched>::Run& run : mine.bytes.runs()) {
       const Touched touched = at_end(run.record);
-      races_.all_.count(all.bytes.update(run.first, run.end, races_.room_, [&](Owned& owned, std::uint32_t first, std::uint32_t end) {
-        compare(number, mine, all, touched, owned, first, end);
-        take(touched, owned);
+      races_.all_.count(all.bytes.update(run.first, run.end, races_.room_, [&](Number& record, std::uint32_t first, std::uint32_t end) {
+        compare(number, mine, all, touched, races_.records_[record.value], first, end);
+        record.value = with(touched, record.value);
       }));
     }
     if (mine.changed == nullptr) return;
@@ -119,21 +102,35 @@ class GlobalRaces::Merge {
     return first_byte(first, end, [&](std::uint32_t i) { return (*mine.values)[i] != (*theirs->values)[i]; });
   }
 
-  void take(const Touched& touched, Owned& owned) const {
+  /// The number of the record of bytes that had record `before`.
+  std::uint32_t with(const Touched& touched, std::uint32_t before) {
+    Owned owned = races_.records_[before];
     if (!owned.read.made && touched.read.made) {
       owned.read = touched.read;
+      owned.read.warp = 0;
       owned.reader = cluster_;
     }
     if ((!owned.write.made || owned.write.silent) && touched.write.made) {
       owned.write = touched.write;
+      owned.write.warp = 0;
       owned.writer = cluster_;
     }
+    if (owned == races_.records_[before]) return before;
+    const auto same = [&](std::uint32_t number) { return races_.records_[number] == owned; };
+    const auto found = std::ranges::find_if(made_, same);
+    if (found != made_.end()) return *found;
+    races_.records_.push_back(owned);
+    if (made_.size() == most_made) made_.pop_front();
+    made_.push_back(static_cast<std::uint32_t>(races_.records_.size() - 1));
+    return made_.back();
   }
 
+  static constexpr std::size_t most_made = 16;
   GlobalRaces& races_;
   std::uint64_t cluster_;
   const Ended& ended_;
   const Report& report_;
+  std::deque<std::uint32_t> made_;  ///< the last new records, to find equal ones
 };
 
 std::uint64_t GlobalRaces::begin() {

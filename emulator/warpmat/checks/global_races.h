@@ -21,13 +21,12 @@ struct GlobalAccess {
   std::uint32_t statement = 0;
   std::uint8_t warp = 0, rank = 0;
   bool made : 1 = false;
-  bool strong : 1 = false;      ///< atomic, volatile, relaxed, acquire, release
-  bool counts : 1 = false;      ///< the cluster has made a strong access to the byte: it may know what others have done there
-  bool acquired : 1 = false;    ///< the cluster has acquired something before it
-  bool released : 1 = false;    ///< the cluster releases something behind it: known at its end
-  bool silent : 1 = false;      ///< a store that leaves what is there
-  bool unknown : 1 = false;     ///< a store of values that the check does not know
-  bool many_warps : 1 = false;  ///< `warp` is one of several
+  bool strong : 1 = false;    ///< atomic, volatile, relaxed, acquire, release
+  bool counts : 1 = false;    ///< the cluster has made a strong access to the byte: it may know what others have done there
+  bool acquired : 1 = false;  ///< the cluster has acquired something before it
+  bool released : 1 = false;  ///< the cluster releases something behind it: known at its end
+  bool silent : 1 = false;    ///< a store that leaves what is there
+  bool unknown : 1 = false;   ///< a store of values that the check does not know
 
   friend bool operator==(const GlobalAccess&, const GlobalAccess&) = default;
 };
@@ -121,13 +120,18 @@ class GlobalRaces {
 
  private:
   struct Owned {
-    GlobalAccess read, write;
+    GlobalAccess read, write;              ///< without their warps
     std::uint64_t reader = 0, writer = 0;  ///< clusters
 
-    bool join(const Owned& next);
+    friend bool operator==(const Owned&, const Owned&) = default;
+  };
+  /// Of `records_`; 0: no access.
+  struct Number {
+    std::uint32_t value = 0;
+    bool join(const Number& next) const { return value == next.value; }
   };
   struct Page {
-    ByteRuns<Owned> bytes;
+    ByteRuns<Number> bytes;
     std::unique_ptr<Bits> changed;
   };
   struct Ended {
@@ -144,7 +148,8 @@ class GlobalRaces {
   std::uint64_t time_ = 0;
   std::multiset<std::uint64_t> begun_;      ///< of clusters that are not merged
   std::map<std::uint64_t, Ended> waiting_;  ///< for clusters of lower numbers
-  std::vector<ByteRuns<Owned>::Run> room_;
+  std::vector<ByteRuns<Number>::Run> room_;
+  std::vector<Owned> records_{1};            ///< many bytes share one
   std::map<std::uint64_t, Ended> together_;  ///< merged ones that ran while a cluster ran that is not merged: their values are compared
   std::uint64_t next_ = 0;
   bool left_out_ = false;  ///< by a cluster
