@@ -23,7 +23,7 @@ std::optional<LaneRaces::Conflict> LaneRaces::racing_write(const Word& word, con
   const Warp& here = warp(access.warp);
   const bool together = write.statement == access.statement && write.time == here.now;
   if (together || (write.synchronising && access.synchronising)) return std::nullopt;
-  if (write.time <= here.known[static_cast<std::size_t>(access.lane)][write.lane]) return std::nullopt;
+  if (write.time <= here.met || write.time <= here.known[static_cast<std::size_t>(access.lane)][write.lane]) return std::nullopt;
   return Conflict{write.lane, write.statement, true};
 }
 
@@ -31,6 +31,7 @@ std::optional<LaneRaces::Conflict> LaneRaces::racing_read(const Word& word, cons
   const Reads& reads = word.reads;
   if (reads.time == 0 || reads.warp != access.warp || (reads.bytes & bytes) == 0) return std::nullopt;
   if ((reads.synchronising && access.synchronising) || reads.statement == access.statement) return std::nullopt;
+  if (reads.time <= warp(access.warp).met) return std::nullopt;
   const Times& known = warp(access.warp).known[static_cast<std::size_t>(access.lane)];
   for (LaneMask rest = reads.lanes & ~lane_bit(access.lane); rest != 0; rest &= rest - 1)
     if (const int lane = first_lane(rest); reads.time > known[static_cast<std::size_t>(lane)])
@@ -40,7 +41,7 @@ std::optional<LaneRaces::Conflict> LaneRaces::racing_read(const Word& word, cons
 
 /// Whether a lane of the warp does not come behind a write of it yet.
 bool LaneRaces::is_news(const Write& write, int index) {
-  if (write.time == 0 || write.warp != index) return false;
+  if (write.time <= warp(index).met || write.warp != index) return false;
   return std::ranges::any_of(warp(index).known, [&](const Times& known) { return write.time > known[write.lane]; });
 }
 
@@ -127,6 +128,11 @@ void LaneRaces::land(int index, int lane, std::size_t offset, std::size_t bytes)
 
 void LaneRaces::meet(int index, LaneMask lanes) {
   Warp& here = warp(index);
+  if (lanes == all_lanes) {
+    here.met = here.now++;
+    here.deferred.clear();
+    return;
+  }
   Times joined{};
   for (std::size_t lane = 0; lane < joined.size(); ++lane) {
     if ((lanes >> lane & 1) == 0) continue;
@@ -136,10 +142,6 @@ void LaneRaces::meet(int index, LaneMask lanes) {
     if ((lanes >> lane & 1) != 0) joined[lane] = here.now;
   for (std::size_t lane = 0; lane < joined.size(); ++lane)
     if ((lanes >> lane & 1) != 0) here.known[lane] = joined;
-  if (lanes == all_lanes) {
-    here.met = here.now;
-    here.deferred.clear();
-  }
   ++here.now;
 }
 

@@ -57,7 +57,7 @@ class LaneRaces {
     Time met = 0;    ///< all lanes come behind what was until then
     Time wrote = 0;  ///< the last write
     std::vector<SharedRead> deferred = {};
-    std::array<Times, warp_size> known{};  ///< by lane: up to when it comes behind each lane of its warp
+    std::array<Times, warp_size> known{};  ///< by lane: up to when it comes behind each lane of its warp, if that is later than `met`
   };
   struct Write {
     Time time = 0;  ///< 0: none

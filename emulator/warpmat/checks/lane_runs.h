@@ -56,11 +56,16 @@ inline SharedRead shared_read(const machine::AccessEvent& event, const std::uint
   read.statement = event.event.statement();
   read.bytes = event.bytes;
   read.lanes = event.event.lanes();
-  for (std::size_t i = 0; i < read.offsets.size(); ++i) {
-    const std::size_t offset = reinterpret_cast<std::uintptr_t>(event.places[i]) - reinterpret_cast<std::uintptr_t>(shared);
-    read.offsets[i] = static_cast<std::uint32_t>(offset);
-    if (offset >= size) read.lanes &= ~lane_bit(static_cast<int>(i));
+  const auto offset_of = [&](std::size_t lane) {
+    return reinterpret_cast<std::uintptr_t>(event.places[lane]) - reinterpret_cast<std::uintptr_t>(shared);
+  };
+  bool outside = false;
+  for (std::size_t lane = 0; lane < read.offsets.size(); ++lane) {
+    read.offsets[lane] = static_cast<std::uint32_t>(offset_of(lane));
+    outside |= offset_of(lane) >= size;
   }
+  for (std::size_t lane = 0; outside && lane < read.offsets.size(); ++lane)
+    if (offset_of(lane) >= size) read.lanes &= ~lane_bit(static_cast<int>(lane));
   return read;
 }
 
