@@ -136,7 +136,7 @@ TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
       {{"--frob"}, "--frob"},
       {{"./no_such_program"}, "there is no program ./no_such_program"},
       {{"no_such_program"}, "there is no program 'no_such_program' in PATH"},
-      {{"saxpy.cu"}, "saxpy.cu is source code: compile it with 'nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu'"},
+      {{"saxpy.cu"}, "saxpy.cu is source code: compile it with 'warpmat nvcc -o saxpy saxpy.cu'"},
       {{"--target", "sm_1", "true"}, "sm_1"},
       {{"--check", "race", "true"}, "'race' is no check"},
       {{"scale.ptx"}, "scale.ptx has kernels, and no main(): 'warpmat launch scale.ptx' runs one"},
