@@ -2,7 +2,8 @@
 
     python3 lab/libraries/table_attention.py results.npz...
 
-A call is reproduced if both draws of its operands give the card's bits. The orders of "math" are looked for with a few rows of one draw.
+A call is reproduced if both draws of its operands give the card's bits. The orders of "math" are looked for with a few rows of one draw, for up to
+eight heads.
 """
 
 import sys
@@ -54,15 +55,16 @@ def orders_of(k):
 
 
 def math_orders(answers, shape):
-    """The orders of both products that give a few rows; those of f32 do not depend on the format or the mask."""
+    """The orders of both products that give a few rows, and then all results of the four calls: those of f32 depend on no format and no mask."""
     call = Attention("math", "f16", False)
     q, k, v = (array_of(codes[0], "f16") for codes in drawn("f16", shape, 0))
     rows = sample(shape[1])[-FEW:]
     few, held = array_of(codes_of(q, "f16")[rows], "f16"), answers[key(call, shape, 0)][0, -FEW:].view(np.uint16)
     singles = [((one, PLAIN) for one in orders_of(shape[2])), ((PLAIN, other) for other in orders_of(shape[1]))]
     for orders in chain(*singles, product(LIKELY, LIKELY)):
-        if np.array_equal(codes_of(math_attention(few, k, v, "f16", False, orders), "f16").view(np.uint16), held) and reproduced(answers, call, shape, orders):
-            return orders
+        if np.array_equal(codes_of(math_attention(few, k, v, "f16", False, orders), "f16").view(np.uint16), held):
+            if all(reproduced(answers, call._replace(format=format, causal=causal), shape, orders) for format in ("f16", "bf16") for causal in (False, True)):
+                return orders
     return None
 
 
@@ -72,6 +74,8 @@ def main():
     for name in (name for name in answers if name.endswith(" 0")):
         backend, format, mask, size, _ = name.split()
         call, shape = Attention(backend, format, mask == "causal"), tuple(map(int, size.split("x")))
+        if backend != "flash_attention" and shape[0] > 8:
+            continue
         if backend == "math" and shape not in orders:
             orders[shape] = math_orders(answers, shape)
         of_call = orders.get(shape) if backend == "math" else None

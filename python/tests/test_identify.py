@@ -54,7 +54,7 @@ ATTENTIONS = [(call, shape) for call, shapes in TORCH.attentions.items() for sha
 
 def attention_case(call, shape):
     heads, length, _ = shape
-    marks = [pytest.mark.slow] if min(heads, 8) * length > 200 else []
+    marks = [pytest.mark.slow] if min(heads, 8) * length > 130 else []
     return pytest.param(call, shape, marks=marks, id=f"{call.backend}-{call.format}-{'causal' if call.causal else 'all'}-{'x'.join(map(str, shape))}")
 
 

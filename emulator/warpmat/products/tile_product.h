@@ -14,12 +14,12 @@ namespace warpmat {
 
 /// What a caller wants to multiply with; empty texts leave the choice open.
 struct WantedProduct {
-  std::string_view unit;   ///< "mma", "wmma.mma", "wgmma", "tcgen05"; empty: what current libraries use on the target
-  std::string_view shape;  ///< "m16n8k16"
-  std::string_view a, b, d;
-  std::string_view scale;  ///< the format of scale factors; empty: none
-  int block = 0;           ///< elements along K that share one
-  bool sparse = false;     ///< A has two of four elements of a row: .sp
+  std::string_view unit{};   ///< "mma", "wmma.mma", "wgmma", "tcgen05"; empty: what current libraries use on the target
+  std::string_view shape{};  ///< "m16n8k16"
+  std::string_view a{}, b{}, d{};
+  std::string_view scale{};  ///< the format of scale factors; empty: none
+  int block = 0;             ///< elements along K that share one
+  bool sparse = false;       ///< A has two of four elements of a row: .sp
 };
 
 /// A product of any matrix unit: wgmma and tcgen05 consist of tiles of mma, whose sums they make in their own way. Immutable and

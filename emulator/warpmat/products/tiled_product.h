@@ -28,7 +28,7 @@ struct Plane {
 /// stored elements and the metadata, a code for each group, both of whole tiles.
 struct Planes {
   Plane a, b, d;
-  std::optional<Plane> c = std::nullopt, scale_a = std::nullopt, scale_b = std::nullopt, e = std::nullopt;
+  std::optional<Plane> c{}, scale_a{}, scale_b{}, e{};
 };
 
 /// One task: its number, that of its thread, from 0, and what it calls every few milliseconds, which may throw to end the work.

@@ -206,7 +206,7 @@ const TileProduct& unit_product(const Context& context, const UnitFormats& forma
   const std::string_view target = context.settings.target->name, d = formats.half_sums ? "f16" : "f32";
   auto& product = made[{std::string(target), std::string(name(formats.a)) + "." + std::string(name(formats.b)), std::string(d)}];
   if (product == nullptr)
-    product = std::make_unique<TileProduct>(WantedProduct{"", "", name(formats.a), name(formats.b), d, "", 0}, target);
+    product = std::make_unique<TileProduct>(WantedProduct{.a = name(formats.a), .b = name(formats.b), .d = d}, target);
   return *product;
 }
 
