@@ -164,6 +164,7 @@ std::string text_of(Context& context, const Kernel& kernel, const Report& report
   style.suppressions = context.settings.print_suppressions;
   style.colour = style.colour && !keeps_reports(context);
   style.ptx = *program_of(kernel).module->text;
+  style.compiled = true;
   return report_text(report, style);
 }
 

@@ -50,6 +50,7 @@ struct ReportStyle {
   bool suppressions = false;          ///< the line of a file that would suppress it (suppressions.h), behind each
   std::filesystem::path folder = {};  ///< from which files are named; empty: by their whole paths
   std::string_view ptx = {};          ///< the PTX, of which lines are shown; must outlive the style
+  bool compiled = false;              ///< the PTX comes from a program, so a compiler wrote it, whatever it says
 };
 
 /// The report as lines, each ended:
