@@ -56,8 +56,8 @@ class GlobalRaces::Merge {
     for (const ByteRuns<Touched>::Run& run : mine.bytes.runs()) {
       const Touched touched = at_end(run.record);
       races_.all_.count(all.bytes.update(run.first, run.end, races_.room_, [&](Number& record, std::uint32_t first, std::uint32_t end) {
-        compare(number, mine, all, touched, races_.records_[record.value], first, end);
-        record.value = with(touched, record.value);
+        compare(number, mine, all, touched, races_.record(record), first, end);
+        record = with(touched, record);
       }));
     }
     if (mine.changed == nullptr) return;
@@ -102,9 +102,10 @@ class GlobalRaces::Merge {
     return first_byte(first, end, [&](std::uint32_t i) { return (*mine.values)[i] != (*theirs->values)[i]; });
   }
 
-  /// The number of the record of bytes that had record `before`.
-  std::uint32_t with(const Touched& touched, std::uint32_t before) {
-    Owned owned = races_.records_[before];
+  /// The record of bytes that had record `before`.
+  Number with(const Touched& touched, Number before) {
+    const Owned was = races_.record(before);
+    Owned owned = was;
     if (!owned.read.made && touched.read.made) {
       owned.read = touched.read;
       owned.read.warp = 0;
@@ -115,13 +116,12 @@ class GlobalRaces::Merge {
       owned.write.warp = 0;
       owned.writer = cluster_;
     }
-    if (owned == races_.records_[before]) return before;
-    const auto same = [&](std::uint32_t number) { return races_.records_[number] == owned; };
-    const auto found = std::ranges::find_if(made_, same);
+    if (owned == was) return before;
+    const auto found = std::ranges::find_if(made_, [&](Number number) { return races_.record(number) == owned; });
     if (found != made_.end()) return *found;
     races_.records_.push_back(owned);
     if (made_.size() == most_made) made_.pop_front();
-    made_.push_back(static_cast<std::uint32_t>(races_.records_.size() - 1));
+    made_.push_back({static_cast<std::uint32_t>(races_.records_.size())});
     return made_.back();
   }
 
@@ -130,7 +130,7 @@ class GlobalRaces::Merge {
   std::uint64_t cluster_;
   const Ended& ended_;
   const Report& report_;
-  std::deque<std::uint32_t> made_;  ///< the last new records, to find equal ones
+  std::deque<Number> made_;  ///< the last new records, to find equal ones
 };
 
 std::uint64_t GlobalRaces::begin() {

@@ -125,7 +125,7 @@ class GlobalRaces {
 
     friend bool operator==(const Owned&, const Owned&) = default;
   };
-  /// Of `records_`; 0: no access.
+  /// Of a record; 0: no access.
   struct Number {
     std::uint32_t value = 0;
     bool join(const Number& next) const { return value == next.value; }
@@ -143,13 +143,14 @@ class GlobalRaces {
   class Merge;
 
   void merge_first(const Report& report);
+  Owned record(Number number) const { return number.value == 0 ? Owned() : records_[number.value - 1]; }
 
   std::mutex mutex_;
   std::uint64_t time_ = 0;
   std::multiset<std::uint64_t> begun_;      ///< of clusters that are not merged
   std::map<std::uint64_t, Ended> waiting_;  ///< for clusters of lower numbers
   std::vector<ByteRuns<Number>::Run> room_;
-  std::vector<Owned> records_{1};            ///< many bytes share one
+  std::vector<Owned> records_;               ///< by number, from 1 on; many bytes share one
   std::map<std::uint64_t, Ended> together_;  ///< merged ones that ran while a cluster ran that is not merged: their values are compared
   std::uint64_t next_ = 0;
   bool left_out_ = false;  ///< by a cluster

@@ -13,8 +13,7 @@ RaceDetector::RaceDetector(std::size_t bytes, int warps)
       shared_by_((bytes + cell_bytes - 1) / cell_bytes, std::uint8_t{cell_bytes}),
       writes_(shared_by_.size() * cell_bytes),
       reads_(static_cast<Access*>(std::calloc(writes_.size() * warps_, sizeof(Access)))),
-      deferred_(warps_),
-      written_(warps_) {
+      recent_(warps_) {
   if (reads_ == nullptr) throw std::bad_alloc();
   for (std::size_t i = 0; i < warps_; ++i) clocks_[i][i] = 1;
 }
@@ -60,7 +59,7 @@ std::optional<RaceDetector::Conflict> RaceDetector::racing_write(std::size_t rec
 
 std::optional<RaceDetector::Conflict> RaceDetector::read(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
                                                          Kind kind) {
-  if (!deferred_[static_cast<std::size_t>(warp)].empty()) record_deferred(warp);
+  if (!recent_[static_cast<std::size_t>(warp)].reads.empty()) record_deferred(warp);
   const Access now = access_now(warp, statement, kind);
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
@@ -77,9 +76,9 @@ std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t 
   const auto w = static_cast<std::size_t>(warp);
   for (std::uint64_t rest = deferring_ & ~(std::uint64_t{1} << w); rest != 0; rest &= rest - 1)
     if (const int other = std::countr_zero(rest);
-        clocks_[w][static_cast<std::size_t>(other)] < deferred_[static_cast<std::size_t>(other)].back().clock)
+        clocks_[w][static_cast<std::size_t>(other)] < recent_[static_cast<std::size_t>(other)].reads.back().clock)
       record_deferred(other);
-  written_[w] = now.clock;
+  recent_[w].written = now.clock;
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
     if ((conflict = racing_write(record, warp, kind))) return false;
@@ -99,9 +98,9 @@ bool RaceDetector::defer(int warp, const SharedRead& read) {
   const auto w = static_cast<std::size_t>(warp);
   const Vector& known = clocks_[w];
   bool may_race = copying_ != 0;
-  for (std::size_t other = 0; other < warps_; ++other) may_race |= written_[other] > known[other];
+  for (std::size_t other = 0; other < warps_; ++other) may_race |= recent_[other].written > known[other];
   if (may_race) return false;
-  std::vector<SharedRead>& reads = deferred_[w];
+  std::vector<SharedRead>& reads = recent_[w].reads;
   if (reads.size() == most_deferred) make_room(warp);
   reads.push_back(read);
   reads.back().clock = known[w];
@@ -115,12 +114,12 @@ void RaceDetector::make_room(int warp) {
   Clock known = pending;
   for (std::size_t other = 0; other + 1 < warps_; ++other)
     if (other != w) known = std::min(known, clocks_[other][w]);
-  if (std::erase_if(deferred_[w], [&](const SharedRead& read) { return read.clock <= known; }) == 0) record_deferred(warp);
+  if (std::erase_if(recent_[w].reads, [&](const SharedRead& read) { return read.clock <= known; }) == 0) record_deferred(warp);
 }
 
 void RaceDetector::record_deferred(int warp) {
   const auto w = static_cast<std::size_t>(warp);
-  for (const SharedRead& read : deferred_[w]) {
+  for (const SharedRead& read : recent_[w].reads) {
     const auto offset_of = [&](int lane) { return read.offsets[static_cast<std::size_t>(lane)]; };
     for_each_run(read.lanes, read.bytes, true, offset_of, [&](int lane, int lanes) {
       for_each_record(offset_of(lane), static_cast<std::size_t>(lanes) * read.bytes, [&](std::size_t record) {
@@ -129,7 +128,7 @@ void RaceDetector::record_deferred(int warp) {
       });
     });
   }
-  deferred_[w].clear();
+  recent_[w].reads.clear();
   deferring_ &= ~(std::uint64_t{1} << w);
 }
 
@@ -153,7 +152,7 @@ void RaceDetector::land_copy(int warp, std::size_t offset, std::size_t bytes) {
 void RaceDetector::landed(int warp, std::size_t bytes) {
   const auto w = static_cast<std::size_t>(warp);
   copying_ -= std::min(copying_, bytes);
-  written_[w] = clocks_[w][w];
+  recent_[w].written = clocks_[w][w];
 }
 
 void RaceDetector::join(Vector& to, const Vector& from) {

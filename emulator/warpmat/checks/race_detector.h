@@ -64,6 +64,11 @@ class RaceDetector {
   struct Free {
     void operator()(Access* all) const { std::free(all); }
   };
+  /// Of one warp.
+  struct Recent {
+    std::vector<SharedRead> reads = {};  ///< deferred
+    Clock written = 0;                   ///< when it wrote last, anywhere
+  };
   static constexpr Clock pending = 0xffffffff;
 
   /// Bytes that were always accessed together share one record, that of the first of them: a whole cell, or 4 bytes, or one. Records of
@@ -91,10 +96,9 @@ class RaceDetector {
   std::unique_ptr<Access[], Free> reads_;  ///< by record and warp; pages that nobody has read cost nothing
   std::map<int, Vector> barriers_;
   std::unordered_map<std::uintptr_t, Vector> words_;
-  std::vector<std::vector<SharedRead>> deferred_;  ///< by warp
-  std::uint64_t deferring_ = 0;                    ///< warps that have deferred reads
-  std::vector<Clock> written_;                     ///< by warp: when it wrote last, anywhere
-  std::size_t copying_ = 0;                        ///< bytes of copies that have not landed
+  std::uint64_t deferring_ = 0;  ///< warps that have deferred reads
+  std::vector<Recent> recent_;   ///< by warp
+  std::size_t copying_ = 0;      ///< bytes of copies that have not landed
 };
 
 }  // namespace warpmat::checks
