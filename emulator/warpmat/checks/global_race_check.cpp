@@ -61,10 +61,7 @@ Dim3 block_of(const Setup& setup, std::uint64_t cluster, int rank) {
 }  // namespace
 
 GlobalRaceCheck::GlobalRaceCheck(const Setup& setup, std::uint64_t cluster)
-    : Observer(EventKinds::accesses | EventKinds::synchronisation),
-      setup_(setup),
-      cluster_(cluster),
-      begun_at_(setup.reports.global_races.begin()) {}
+    : Observer(EventKinds::accesses | EventKinds::synchronisation), setup_(setup), cluster_(cluster) {}
 
 GlobalRaceCheck::~GlobalRaceCheck() = default;
 
@@ -75,7 +72,7 @@ void GlobalRaceCheck::block_begins(const machine::BlockEvent& /*event*/) {
 void GlobalRaceCheck::block_ends(const machine::BlockEvent& /*event*/) {
   if (++ended_ != begun_) return;
   setup_.reports.global_races.add(
-      cluster_, begun_at_, releases_, std::move(local_),
+      cluster_, releases_, std::move(local_),
       [this](std::uint64_t cluster, const GlobalRaces::Conflict& conflict) { report(setup_, cluster, conflict); });
 }
 

@@ -29,7 +29,7 @@ class GlobalRaceCheck : public machine::Observer {
                     const std::uint8_t* before, const std::uint8_t* value);
 
   const Setup& setup_;
-  std::uint64_t cluster_, begun_at_;
+  std::uint64_t cluster_;
   GlobalRaces::Local local_{GlobalRaces::most_runs};
   std::vector<ByteRuns<GlobalRaces::Touched>::Run> room_;
   std::uint32_t releases_ = 0;

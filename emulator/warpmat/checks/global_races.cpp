@@ -31,7 +31,7 @@ std::optional<std::uint32_t> first_changed(const std::unique_ptr<GlobalRaces::Bi
 }  // namespace
 
 bool GlobalRaces::LocalPage::store(std::uint32_t first, std::uint32_t end, const std::uint8_t* before, const std::uint8_t* value) {
-  if (value != nullptr && values == nullptr) values = std::make_unique_for_overwrite<std::array<std::uint8_t, page_bytes>>();
+  if (value != nullptr && values == nullptr) values = std::make_unique_for_overwrite<Values>();
   if (value != nullptr) std::copy(value, value + (end - first), values->data() + first);
   if (value != nullptr && std::equal(value, value + (end - first), before)) return false;
   if (changed == nullptr) changed = std::make_unique<Bits>();
@@ -58,6 +58,7 @@ class GlobalRaces::Merge {
       races_.all_.count(all.bytes.update(run.first, run.end, races_.room_, [&](Number& record, std::uint32_t first, std::uint32_t end) {
         compare(number, mine, all, touched, races_.record(record), first, end);
         record = with(touched, record);
+        keep_values(mine, all, record, first, end);
       }));
     }
     if (mine.changed == nullptr) return;
@@ -86,20 +87,24 @@ class GlobalRaces::Merge {
     };
     const auto i_changed = [&] { return first_changed(mine.changed, first, end); };
     const auto other_changed = [&] { return first_changed(all.changed, first, end); };
-    const auto other_values = [&] { return other_value(number, mine, touched.write, owned, first, end); };
+    const auto other_values = [&] { return other_value(mine, all, touched.write, owned, first, end); };
     conflict(touched.write, true, true, other_values) || conflict(touched.write, true, false, i_changed) ||
         conflict(touched.read, false, true, other_changed);
   }
 
-  /// Where both write, and not the same. A writer that is no longer among those that ran together with clusters to come ended before this
-  /// cluster began: then the memory held its values, and what this cluster changed is other than them.
-  std::optional<std::uint32_t> other_value(std::uint64_t number, const LocalPage& mine, const GlobalAccess& write, const Owned& owned,
-                                           std::uint32_t first, std::uint32_t end) const {
+  /// Where both write, and not the same.
+  static std::optional<std::uint32_t> other_value(const LocalPage& mine, const Page& all, const GlobalAccess& write, const Owned& owned,
+                                                  std::uint32_t first, std::uint32_t end) {
     if (write.unknown || owned.write.unknown) return first;
-    const auto found = races_.together_.find(owned.writer);
-    if (found == races_.together_.end()) return first_changed(mine.changed, first, end);
-    const LocalPage* const theirs = found->second.local.find(number);
-    return first_byte(first, end, [&](std::uint32_t i) { return (*mine.values)[i] != (*theirs->values)[i]; });
+    return first_byte(first, end, [&](std::uint32_t i) { return (*mine.values)[i] != (*all.values)[i]; });
+  }
+
+  /// Keeps what this cluster has stored, if it is the writer of the record.
+  void keep_values(const LocalPage& mine, Page& all, Number record, std::uint32_t first, std::uint32_t end) const {
+    const Owned owned = races_.record(record);
+    if (!owned.write.made || owned.writer != cluster_ || owned.write.unknown) return;
+    if (all.values == nullptr) all.values = std::make_unique_for_overwrite<Values>();
+    std::copy(mine.values->begin() + first, mine.values->begin() + end, all.values->begin() + first);
   }
 
   /// The record of bytes that had record `before`.
@@ -133,15 +138,10 @@ class GlobalRaces::Merge {
   std::deque<Number> made_;  ///< the last new records, to find equal ones
 };
 
-std::uint64_t GlobalRaces::begin() {
-  const std::lock_guard lock(mutex_);
-  return *begun_.insert(++time_);
-}
-
-void GlobalRaces::add(std::uint64_t cluster, std::uint64_t begun, std::uint32_t releases, Local local, const Report& report) {
+void GlobalRaces::add(std::uint64_t cluster, std::uint32_t releases, Local local, const Report& report) {
   const std::lock_guard lock(mutex_);
   left_out_ = left_out_ || local.left_out();
-  waiting_.emplace(cluster, Ended{begun, ++time_, releases, std::move(local)});
+  waiting_.emplace(cluster, Ended{releases, std::move(local)});
   while (!waiting_.empty() && (waiting_.begin()->first <= next_ || waiting_.size() > most_waiting)) merge_first(report);
 }
 
@@ -151,13 +151,9 @@ void GlobalRaces::finish(const Report& report) {
 }
 
 void GlobalRaces::merge_first(const Report& report) {
-  auto node = waiting_.extract(waiting_.begin());
+  const auto node = waiting_.extract(waiting_.begin());
   next_ = node.key() + 1;
   Merge(*this, node.key(), node.mapped(), report).run();
-  begun_.erase(begun_.find(node.mapped().begun));
-  together_.insert(std::move(node));
-  const std::uint64_t earliest = begun_.empty() ? time_ + 1 : *begun_.begin();
-  std::erase_if(together_, [&](const auto& each) { return each.second.ended < earliest; });
 }
 
 }  // namespace warpmat::checks

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -78,6 +77,7 @@ class GlobalRaces {
   static constexpr std::ptrdiff_t most_runs = 1 << 24;  ///< of all clusters; what lies in further pages is not looked at
   static constexpr std::uint64_t page_bytes = 4096;
   using Bits = std::bitset<page_bytes>;
+  using Values = std::array<std::uint8_t, page_bytes>;
 
   /// What a cluster has done with a run of bytes.
   struct Touched {
@@ -91,7 +91,7 @@ class GlobalRaces {
   struct LocalPage {
     ByteRuns<Touched> bytes;
     std::unique_ptr<Bits> changed;  ///< bytes that a store gave another value
-    std::unique_ptr<std::array<std::uint8_t, page_bytes>> values;
+    std::unique_ptr<Values> values;
 
     /// Takes what a store writes over `before`; `value` may be nullptr: it is not known. Whether it changes a byte.
     bool store(std::uint32_t first, std::uint32_t end, const std::uint8_t* before, const std::uint8_t* value);
@@ -108,11 +108,9 @@ class GlobalRaces {
 
   explicit GlobalRaces(std::ptrdiff_t most = most_runs) : all_(most) {}
 
-  /// A cluster begins: before its first access. Returns the time.
-  std::uint64_t begin();
   /// Takes the accesses of a cluster that has ended, and has released something so often. Reports conflicts with clusters of lower numbers,
   /// in the order of the clusters, if these end nearly in that order.
-  void add(std::uint64_t cluster, std::uint64_t begun, std::uint32_t releases, Local local, const Report& report);
+  void add(std::uint64_t cluster, std::uint32_t releases, Local local, const Report& report);
   /// The same of clusters whose predecessors have not come.
   void finish(const Report& report);
   /// Whether there were more pages than are looked at.
@@ -133,9 +131,9 @@ class GlobalRaces {
   struct Page {
     ByteRuns<Number> bytes;
     std::unique_ptr<Bits> changed;
+    std::unique_ptr<Values> values;  ///< that the writers of the records have stored
   };
   struct Ended {
-    std::uint64_t begun, ended;
     std::uint32_t releases;
     Local local;
   };
@@ -146,12 +144,9 @@ class GlobalRaces {
   Owned record(Number number) const { return number.value == 0 ? Owned() : records_[number.value - 1]; }
 
   std::mutex mutex_;
-  std::uint64_t time_ = 0;
-  std::multiset<std::uint64_t> begun_;      ///< of clusters that are not merged
   std::map<std::uint64_t, Ended> waiting_;  ///< for clusters of lower numbers
   std::vector<ByteRuns<Number>::Run> room_;
-  std::vector<Owned> records_;               ///< by number, from 1 on; many bytes share one
-  std::map<std::uint64_t, Ended> together_;  ///< merged ones that ran while a cluster ran that is not merged: their values are compared
+  std::vector<Owned> records_;  ///< by number, from 1 on; many bytes share one
   std::uint64_t next_ = 0;
   bool left_out_ = false;  ///< by a cluster
   GlobalPages<Page> all_;
