@@ -146,7 +146,8 @@ TEST_CASE("A phase that never ends is a deadlock, which says what is missing", "
   CHECK(arrivals.find("deadlock: no warp of the block can continue") != std::string::npos);
   CHECK(arrivals.find("mbarrier 'bar' at 0x400: its phase of parity 0 misses 2 of 3 arrivals; no phase has ended: line ") !=
         std::string::npos);
-  CHECK(arrivals.find("(mbarrier.try_wait.parity.shared::cta.b64); initialised here by warp 0 with a count of 3: line ") != std::string::npos);
+  CHECK(arrivals.find("(mbarrier.try_wait.parity.shared::cta.b64); initialised here by warp 0 with a count of 3: line ") !=
+        std::string::npos);
   const std::string bytes = trap_of(
       word_kernel(with_barrier(1, std::string("@%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r19], 512;") + wait_parity_0)), {32});
   CHECK(bytes.find("misses 0 of 1 arrivals and 512 bytes that never arrive") != std::string::npos);
