@@ -57,7 +57,7 @@ struct Number {
 TEST_CASE("runs of bytes are what an array of their records says, and as few as can be", "[checks][races]") {
   constexpr std::uint32_t bytes = 64;
   std::mt19937 random(7);
-  std::vector<checks::ByteRuns<Number>::Run> room;
+  std::vector<checks::ByteRuns<Number>::Run> scratch;
   for (int round = 0; round < 500; ++round) {
     checks::ByteRuns<Number> runs;
     std::array<int, bytes> expected{};
@@ -67,7 +67,7 @@ TEST_CASE("runs of bytes are what an array of their records says, and as few as 
       const std::uint32_t first = below(bytes), end = first + 1 + below(bytes - first);
       const int added = static_cast<int>(random() % 2) + 1;
       std::uint32_t place = first;
-      count += runs.update(first, end, room, [&](Number& number, std::uint32_t from, std::uint32_t to) {
+      count += runs.update(first, end, scratch, [&](Number& number, std::uint32_t from, std::uint32_t to) {
         CHECK(from == place);
         for (std::uint32_t byte = from; byte < to; ++byte) CHECK(expected[byte] == number.value);
         number.value = (number.value + added) % 3 + 1;
@@ -111,8 +111,8 @@ TEST_CASE("races in global memory say when there was more than they can follow",
     GlobalRaces races(most);
     for (std::uint64_t cluster = 0; cluster < 3; ++cluster) {
       GlobalRaces::Local local(GlobalRaces::most_runs);
-      std::vector<checks::ByteRuns<GlobalRaces::Touched>::Run> room;
-      local.page(cluster)->bytes.update(0, 4, room, [](GlobalRaces::Touched& touched, auto, auto) { touched.read.made = true; });
+      std::vector<checks::ByteRuns<GlobalRaces::Touched>::Run> scratch;
+      local.page(cluster)->bytes.update(0, 4, scratch, [](GlobalRaces::Touched& touched, auto, auto) { touched.read.made = true; });
       races.add(cluster, 0, std::move(local), [](auto, const auto&) { FAIL(); });
     }
     CHECK(races.left_out() == (most < 3));

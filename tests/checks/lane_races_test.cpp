@@ -92,7 +92,7 @@ TEST_CASE("the detector of races within a warp reports races alone, and those th
         continue;
       }
       const LaneRaces::Access access{0, lane, static_cast<std::uint32_t>(i), false};
-      checks::SharedRead words{access.statement, 0, 4, lane_bit(lane), {}};
+      checks::SharedAccess words{access.statement, 0, 4, lane_bit(lane), {}};
       words.offsets[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(byte);
       const bool together = random() % 2 == 0 && (writes ? races.write_words(0, words) : races.defer(0, words));
       const auto conflict = together ? std::nullopt : writes ? races.write(access, byte, 4) : races.read(access, byte, 4);

@@ -112,7 +112,7 @@ TEST_CASE("Accesses of any size race as their bytes do", "[checks][races]") {
       const std::size_t count = std::min(size, bytes - std::min(offset, bytes));
       const bool writes = below(3) == 0;
       const auto kind = RaceDetector::Kind::plain;
-      checks::SharedRead read{statement, 0, static_cast<std::uint32_t>(count), 1, {}};
+      checks::SharedAccess read{statement, 0, static_cast<std::uint32_t>(count), 1, {}};
       read.offsets[0] = static_cast<std::uint32_t>(offset);
       const bool deferred = !writes && offset < bytes && below(2) == 0 && detector.defer(warp, read);
       const Conflict found = deferred ? std::nullopt

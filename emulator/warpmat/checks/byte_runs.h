@@ -20,21 +20,21 @@ class ByteRuns {
   const std::vector<Run>& runs() const { return runs_; }
 
   /// Calls `change(record, first, end)` for the parts of [first, end); bytes without a record get a new one. Returns how many runs there
-  /// are more. `room` is any vector, kept between calls for its memory.
+  /// are more. `scratch` is overwritten; a caller that keeps it saves its allocation.
   template <typename Change>
-  std::ptrdiff_t update(std::uint32_t first, std::uint32_t end, std::vector<Run>& room, Change change) {
-    room.clear();
+  std::ptrdiff_t update(std::uint32_t first, std::uint32_t end, std::vector<Run>& scratch, Change change) {
+    scratch.clear();
     const auto from = std::partition_point(runs_.begin(), runs_.end(), [&](const Run& run) { return run.end < first; });
     auto to = from;  // the run before joins, too
     std::uint32_t place = first;
     for (; to != runs_.end() && to->first < end; ++to) {
-      if (place < to->first) add(room, place, to->first, Record(), change);
-      split(room, *to, first, end, change);
+      if (place < to->first) add(scratch, place, to->first, Record(), change);
+      split(scratch, *to, first, end, change);
       place = std::max<std::uint32_t>(place, to->end);
     }
-    if (place < end) add(room, place, end, Record(), change);
-    if (to != runs_.end() && to->first == end) keep(room, *to++);
-    return replace(from, to, room);
+    if (place < end) add(scratch, place, end, Record(), change);
+    if (to != runs_.end() && to->first == end) keep(scratch, *to++);
+    return replace(from, to, scratch);
   }
 
  private:

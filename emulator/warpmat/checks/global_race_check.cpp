@@ -115,7 +115,7 @@ void GlobalRaceCheck::note_in_page(std::uint64_t number, std::uint32_t first, st
   GlobalRaces::LocalPage* const page = local_.page(number);
   if (page == nullptr) return;
   if (writes) access.silent = !page->store(first, end, before, value);
-  local_.count(page->bytes.update(first, end, room_, [&](GlobalRaces::Touched& touched, std::uint32_t, std::uint32_t) {
+  local_.count(page->bytes.update(first, end, scratch_, [&](GlobalRaces::Touched& touched, std::uint32_t, std::uint32_t) {
     touched.counts = touched.counts || access.strong;
     GlobalAccess& kept = writes ? touched.write : touched.read;
     if (kept.made && (!kept.strong || access.strong) && (!kept.silent || access.silent)) return;

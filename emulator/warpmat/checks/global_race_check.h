@@ -31,7 +31,7 @@ class GlobalRaceCheck : public machine::Observer {
   const Setup& setup_;
   std::uint64_t cluster_;
   GlobalRaces::Local local_{GlobalRaces::most_runs};
-  std::vector<ByteRuns<GlobalRaces::Touched>::Run> room_;
+  std::vector<ByteRuns<GlobalRaces::Touched>::Run> scratch_;
   std::uint32_t releases_ = 0;
   bool acquired_ = false;
   int begun_ = 0, ended_ = 0;  ///< blocks

@@ -55,7 +55,7 @@ class GlobalRaces::Merge {
   void merge(std::uint64_t number, const LocalPage& mine, Page& all) {
     for (const ByteRuns<Touched>::Run& run : mine.bytes.runs()) {
       const Touched touched = at_end(run.record);
-      races_.all_.count(all.bytes.update(run.first, run.end, races_.room_, [&](Number& record, std::uint32_t first, std::uint32_t end) {
+      races_.all_.count(all.bytes.update(run.first, run.end, races_.scratch_, [&](Number& record, std::uint32_t first, std::uint32_t end) {
         compare(number, mine, all, touched, races_.record(record), first, end);
         record = with(touched, record);
         keep_values(mine, all, record, first, end);

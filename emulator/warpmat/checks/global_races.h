@@ -52,10 +52,6 @@ class GlobalPages {
     }
     return last_;
   }
-  const Page* find(std::uint64_t number) const {
-    const auto found = pages_.find(number);
-    return found == pages_.end() ? nullptr : found->second.get();
-  }
   void count(std::ptrdiff_t runs) { runs_ += runs; }
   bool left_out() const { return left_out_; }
   auto begin() const { return pages_.begin(); }
@@ -145,7 +141,7 @@ class GlobalRaces {
 
   std::mutex mutex_;
   std::map<std::uint64_t, Ended> waiting_;  ///< for clusters of lower numbers
-  std::vector<ByteRuns<Number>::Run> room_;
+  std::vector<ByteRuns<Number>::Run> scratch_;
   std::vector<Owned> records_;  ///< by number, from 1 on; many bytes share one
   std::uint64_t next_ = 0;
   bool left_out_ = false;  ///< by a cluster

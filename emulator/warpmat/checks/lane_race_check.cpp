@@ -41,7 +41,7 @@ void LaneRaceCheck::access(const machine::AccessEvent& event) {
   BlockState& here = block(event.event.rank());
   const bool synchronising = (event.reads && event.writes) || (!event.asynchronous && setup_.program.of<code::Access>(operation).ordered);
   if (!synchronising) {
-    const SharedRead lanes = shared_read(event, here.shared, here.bytes);
+    const SharedAccess lanes = shared_access(event, here.shared, here.bytes);
     const int warp = event.event.warp();
     if (event.writes ? here.races.write_words(warp, lanes) : here.races.defer(warp, lanes)) return;
   }

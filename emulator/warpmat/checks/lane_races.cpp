@@ -45,7 +45,7 @@ bool LaneRaces::is_news(const Write& write, int index) {
   return std::ranges::any_of(warp(index).known, [&](const Times& known) { return write.time > known[write.lane]; });
 }
 
-bool LaneRaces::defer(int index, const SharedRead& read) {
+bool LaneRaces::defer(int index, const SharedAccess& read) {
   constexpr std::size_t most_deferred = 128;
   Warp& here = warp(index);
   if (here.wrote > here.met) return false;
@@ -56,7 +56,7 @@ bool LaneRaces::defer(int index, const SharedRead& read) {
 }
 
 void LaneRaces::record_deferred(int index) {
-  for (const SharedRead& read : warp(index).deferred)
+  for (const SharedAccess& read : warp(index).deferred)
     for (LaneMask rest = read.lanes; rest != 0; rest &= rest - 1) {
       const int lane = first_lane(rest);
       for_each_word(read.offsets[static_cast<std::size_t>(lane)], read.bytes, [&](Word& word, std::uint8_t part) {
@@ -73,7 +73,7 @@ void LaneRaces::note(Reads& reads, const Access& access, Time time, std::uint8_t
   reads = {time, access.statement, before | lane_bit(access.lane), static_cast<std::uint8_t>(access.warp), part, access.synchronising};
 }
 
-bool LaneRaces::write_words(int index, const SharedRead& written) {
+bool LaneRaces::write_words(int index, const SharedAccess& written) {
   constexpr std::uint8_t all_bytes = 0xf;
   if (written.bytes % word_bytes != 0) return false;
   record_deferred(index);

@@ -32,9 +32,9 @@ class LaneRaces {
 
   /// Records a read of lanes later, if all lanes of the warp have met since one of them wrote. Else false: each lane's read is to be
   /// recorded.
-  bool defer(int warp, const SharedRead& read);
+  bool defer(int warp, const SharedAccess& read);
   /// Records what lanes write, if all have met since the bytes were accessed; whole words. Else false: each lane's write is to be recorded.
-  bool write_words(int warp, const SharedRead& written);
+  bool write_words(int warp, const SharedAccess& written);
 
   /// Records an access to [offset, offset + bytes); returns the earlier one with which it races.
   std::optional<Conflict> read(const Access& access, std::size_t offset, std::size_t bytes);
@@ -56,7 +56,7 @@ class LaneRaces {
     Time now = 1;
     Time met = 0;    ///< all lanes come behind what was until then
     Time wrote = 0;  ///< the last write
-    std::vector<SharedRead> deferred = {};
+    std::vector<SharedAccess> deferred = {};
     std::array<Times, warp_size> known{};  ///< by lane: up to when it comes behind each lane of its warp, if that is later than `met`
   };
   struct Write {

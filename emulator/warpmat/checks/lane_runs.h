@@ -43,30 +43,30 @@ void for_each_run(LaneMask lanes, std::uint32_t bytes, bool once, Place place_of
   }
 }
 
-/// What the lanes of a warp read from a block's shared memory by one statement.
-struct SharedRead {
+/// What the lanes of a warp access in a block's shared memory by one statement.
+struct SharedAccess {
   std::uint32_t statement = 0, clock = 0, bytes = 0;
   LaneMask lanes = 0;
   std::array<std::uint32_t, warp_size> offsets;
 };
 
 /// Of an access to shared memory: the lanes that are in this block's.
-inline SharedRead shared_read(const machine::AccessEvent& event, const std::uint8_t* shared, std::size_t size) {
-  SharedRead read;
-  read.statement = event.event.statement();
-  read.bytes = event.bytes;
-  read.lanes = event.event.lanes();
+inline SharedAccess shared_access(const machine::AccessEvent& event, const std::uint8_t* shared, std::size_t size) {
+  SharedAccess access;
+  access.statement = event.event.statement();
+  access.bytes = event.bytes;
+  access.lanes = event.event.lanes();
   const auto offset_of = [&](std::size_t lane) {
     return reinterpret_cast<std::uintptr_t>(event.places[lane]) - reinterpret_cast<std::uintptr_t>(shared);
   };
   bool outside = false;
-  for (std::size_t lane = 0; lane < read.offsets.size(); ++lane) {
-    read.offsets[lane] = static_cast<std::uint32_t>(offset_of(lane));
+  for (std::size_t lane = 0; lane < access.offsets.size(); ++lane) {
+    access.offsets[lane] = static_cast<std::uint32_t>(offset_of(lane));
     outside |= offset_of(lane) >= size;
   }
-  for (std::size_t lane = 0; outside && lane < read.offsets.size(); ++lane)
-    if (offset_of(lane) >= size) read.lanes &= ~lane_bit(static_cast<int>(lane));
-  return read;
+  for (std::size_t lane = 0; outside && lane < access.offsets.size(); ++lane)
+    if (offset_of(lane) >= size) access.lanes &= ~lane_bit(static_cast<int>(lane));
+  return access;
 }
 
 }  // namespace warpmat::checks

@@ -69,7 +69,7 @@ void RaceCheck::access(const machine::AccessEvent& event) {
   const bool ordered = (event.reads && event.writes) || (!event.asynchronous && operation.semantics != Semantics::matrix &&
                                                          setup_.program.of<code::Access>(operation).ordered);
   const auto kind = ordered ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
-  const SharedRead lanes = shared_read(event, here.shared, here.bytes);
+  const SharedAccess lanes = shared_access(event, here.shared, here.bytes);
   if (event.reads && !ordered && here.races.defer(warp, lanes)) return;
   const auto note = [&](std::size_t offset, std::size_t bytes) {
     std::optional<RaceDetector::Conflict> conflict;

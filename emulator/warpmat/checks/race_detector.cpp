@@ -93,33 +93,33 @@ std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t 
   return conflict;
 }
 
-bool RaceDetector::defer(int warp, const SharedRead& read) {
+bool RaceDetector::defer(int warp, const SharedAccess& read) {
   constexpr std::size_t most_deferred = 128;
   const auto w = static_cast<std::size_t>(warp);
   const Vector& known = clocks_[w];
   bool may_race = copying_ != 0;
   for (std::size_t other = 0; other < warps_; ++other) may_race |= recent_[other].written > known[other];
   if (may_race) return false;
-  std::vector<SharedRead>& reads = recent_[w].reads;
-  if (reads.size() == most_deferred) make_room(warp);
+  std::vector<SharedAccess>& reads = recent_[w].reads;
+  if (reads.size() == most_deferred) drop_ordered_reads(warp);
   reads.push_back(read);
   reads.back().clock = known[w];
   deferring_ |= std::uint64_t{1} << w;
   return true;
 }
 
-/// Forgets what all warps come behind, or records all.
-void RaceDetector::make_room(int warp) {
+/// Drops the deferred reads that are ordered before all other warps; if there are none, records all.
+void RaceDetector::drop_ordered_reads(int warp) {
   const auto w = static_cast<std::size_t>(warp);
   Clock known = pending;
   for (std::size_t other = 0; other + 1 < warps_; ++other)
     if (other != w) known = std::min(known, clocks_[other][w]);
-  if (std::erase_if(recent_[w].reads, [&](const SharedRead& read) { return read.clock <= known; }) == 0) record_deferred(warp);
+  if (std::erase_if(recent_[w].reads, [&](const SharedAccess& read) { return read.clock <= known; }) == 0) record_deferred(warp);
 }
 
 void RaceDetector::record_deferred(int warp) {
   const auto w = static_cast<std::size_t>(warp);
-  for (const SharedRead& read : recent_[w].reads) {
+  for (const SharedAccess& read : recent_[w].reads) {
     const auto offset_of = [&](int lane) { return read.offsets[static_cast<std::size_t>(lane)]; };
     for_each_run(read.lanes, read.bytes, true, offset_of, [&](int lane, int lanes) {
       for_each_record(offset_of(lane), static_cast<std::size_t>(lanes) * read.bytes, [&](std::size_t record) {

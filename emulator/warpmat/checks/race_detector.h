@@ -35,7 +35,7 @@ class RaceDetector {
   std::optional<Conflict> write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, Kind kind);
   /// Records a plain read later, if it races with nothing that was written: most reads are over, by a barrier, before somebody writes. Else
   /// false: it is to be recorded now.
-  bool defer(int warp, const SharedRead& read);
+  bool defer(int warp, const SharedAccess& read);
   void begin_copy(int warp, std::size_t offset, std::size_t bytes);
   void land_copy(int warp, std::size_t offset, std::size_t bytes);
 
@@ -66,8 +66,8 @@ class RaceDetector {
   };
   /// Of one warp.
   struct Recent {
-    std::vector<SharedRead> reads = {};  ///< deferred
-    Clock written = 0;                   ///< when it wrote last, anywhere
+    std::vector<SharedAccess> reads = {};  ///< deferred
+    Clock written = 0;                     ///< when it wrote last, anywhere
   };
   static constexpr Clock pending = 0xffffffff;
 
@@ -86,7 +86,7 @@ class RaceDetector {
   std::optional<Conflict> racing_write(std::size_t record, int warp, Kind kind) const;
   static void join(Vector& to, const Vector& from);
   void record_deferred(int warp);
-  void make_room(int warp);
+  void drop_ordered_reads(int warp);
   void landed(int warp, std::size_t bytes);
 
   std::size_t warps_;                      ///< of the block, plus one for agents outside it
