@@ -143,15 +143,21 @@ class WARPMAT_API DeviceMemory {
   StoredBuffer& beginning_at(std::uint64_t address);
   StoredBuffer& containing(std::uint64_t address, std::uint64_t count);
 
+  /// What each of several GPUs with one address space has for itself.
+  struct OfGpu {
+    /// The addresses of each module's variables once they are placed. It keeps the module alive, so that no other module gets its address.
+    std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules;
+    std::uint64_t heap_bytes = 8 << 20;
+    std::shared_ptr<DeviceHeap> heap;
+  };
+
   std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
   std::vector<StoredBuffer> buffers_;                 ///< sorted by address
-  /// The addresses of each module's variables once they are placed. It keeps the module alive, so that no other module gets its address.
-  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
+  std::vector<OfGpu> gpus_{1};
+  std::size_t gpu_ = 0;  ///< that allocates and runs kernels: select_gpu()
   std::map<std::uint64_t, std::shared_ptr<const Texture>> textures_;
   std::uint64_t last_texture_ = 0;  ///< the handle that was given last
-  std::uint64_t heap_bytes_ = 8 << 20;
   std::uint64_t used_bytes_ = 0, most_bytes_ = ~std::uint64_t{0};
-  std::shared_ptr<DeviceHeap> heap_;
 };
 
 // ---- Kernels and launches ----

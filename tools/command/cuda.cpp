@@ -57,7 +57,7 @@ using Json = nlohmann::ordered_json;
 
 struct CudaOptions {
   std::string target = "sm_90a", checks = usual_program_checks, report, save;
-  int jobs = 0, processors = 0;
+  int jobs = 0, processors = 0, gpus = 1;
   std::uint64_t schedule = 0;
   Timing timing = Timing::latest;
   bool leaks = false;
@@ -322,6 +322,7 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_UNDEFINED", options.undefined == Undefined::hardware ? "hardware" : "trap"},
           {"WARPMAT_CUDA_ASSEMBLER", options.assembler},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
+          {"WARPMAT_CUDA_GPUS", std::to_string(options.gpus)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record},
           {"WARPMAT_CUDA_FULL_NAMES", options.found.full_names ? "1" : "0"},
@@ -558,6 +559,9 @@ void add_cuda(Command app) {
       .capture_default_str();
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")
       .range(0, 1024);
+  command.add_option("--gpus", options->gpus, "How many of the GPU the program has, 1 to 16, in one address space")
+      .range(1, 16)
+      .capture_default_str();
   command.add_flag("--leaks", options->leaks, "List what the program has not freed");
   command.add_option("--report", options->report, "Write each launch as JSON: kernel, grid, operations, time, warnings")
       .type_name("FILE.json");

@@ -16,6 +16,7 @@
 #include <warpmat/cuda/handles.h>
 #include <warpmat/cuda/mapped.h>
 #include <warpmat/cuda/open_file.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/program/address_windows.h>
 
@@ -70,10 +71,36 @@ void map_file(std::uint64_t address, std::uint64_t bytes, int file) {
 
 }  // namespace
 
-AddressSpace::AddressSpace(std::uint64_t total, bool followed)
-    : memory_(device_start), followed_(followed), total_(total), next_shared_(shared_start), next_virtual_(virtual_start) {
+AddressSpace::AddressSpace(std::uint64_t total, bool followed, int gpus)
+    : memory_(device_start), followed_(followed), gpus_(gpus), total_(total), next_shared_(shared_start), next_virtual_(virtual_start) {
   reserve(device_start, shared_end - device_start);
   for (const Space space : {Space::shared, Space::local, Space::param}) reserve(code::window_start(space), code::window_bytes);
+}
+
+DeviceMemory& AddressSpace::memory() {
+  select_gpu(memory_, static_cast<std::size_t>(current_gpu()));
+  return memory_;
+}
+
+void AddressSpace::set_peer(int gpu, int of, bool may_access) {
+  GpuSet& peers = peers_[static_cast<std::size_t>(gpu)];
+  peers = may_access ? peers | set_of(of) : peers & ~set_of(of);
+}
+
+AddressSpace::View::View(AddressSpace& space) : space_(space) {
+  if (space.gpus_ == 1) return;
+  const int gpu = current_gpu();
+  const GpuSet open = space.peers_[static_cast<std::size_t>(gpu)] | set_of(gpu);
+  for (StoredBuffer& buffer : Internals::buffers(space.memory_)) {
+    const auto allowed = space.allowed_.find(buffer.address);
+    buffer.closed =
+        allowed != space.allowed_.end() ? (allowed->second & set_of(gpu)) == 0 : (open & set_of(static_cast<int>(buffer.gpu))) == 0;
+  }
+}
+
+AddressSpace::View::~View() {
+  if (space_.gpus_ == 1) return;
+  for (StoredBuffer& buffer : Internals::buffers(space_.memory_)) buffer.closed = false;
 }
 
 std::uint64_t AddressSpace::map_shared(std::uint64_t bytes) {
@@ -92,8 +119,11 @@ std::uint64_t AddressSpace::reserve_addresses(std::uint64_t bytes, std::uint64_t
   return address;
 }
 
-std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags) {
-  require(bytes <= free_bytes(), cudaErrorMemoryAllocation);
+std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags, std::optional<int> gpu) {
+  const int of = gpu.value_or(current_gpu());
+  std::uint64_t& used = used_[static_cast<std::size_t>(of)];
+  require(bytes <= total_ - used, cudaErrorMemoryAllocation);
+  select_gpu(memory_, static_cast<std::size_t>(of));
   const std::string name = fmt::format("{} {}", call, ++count_);
   std::uint64_t address = 0;
   if (kind == Allocation::Kind::device || kind == Allocation::Kind::graph) {
@@ -102,9 +132,10 @@ std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind,
   } else {
     address = map_shared(bytes);
     memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), bytes}, name);
+    allow(address, all_gpus);
   }
-  add({.kind = kind, .address = address, .bytes = bytes, .flags = flags});
-  if (kind != Allocation::Kind::pinned) used_ += bytes;
+  add({.kind = kind, .address = address, .bytes = bytes, .flags = flags, .gpu = of});
+  if (kind != Allocation::Kind::pinned) used += bytes;
   return address;
 }
 
@@ -124,7 +155,8 @@ void AddressSpace::add(void* memory, std::uint64_t bytes, unsigned flags, std::s
   }
   if (name.empty()) name = fmt::format("cudaHostRegister {}", ++count_);
   memory_.add_own_memory({static_cast<std::uint8_t*>(memory), bytes}, std::move(name));
-  add({.kind = Allocation::Kind::registered, .address = address, .bytes = bytes, .flags = flags});
+  allow(address, all_gpus);
+  add({.kind = Allocation::Kind::registered, .address = address, .bytes = bytes, .flags = flags, .gpu = current_gpu()});
 }
 
 void AddressSpace::release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise) {
@@ -144,7 +176,9 @@ void AddressSpace::release(std::map<std::uint64_t, Allocation>::iterator found) 
   if (is_one_of(allocation.kind, {Kind::pinned, Kind::managed, Kind::opened}) || allocation.file >= 0)
     map_pages(address, allocation.bytes, PROT_NONE);
   if (allocation.file >= 0) close(allocation.file);
-  if (!is_one_of(allocation.kind, {Kind::pinned, Kind::registered, Kind::opened})) used_ -= allocation.bytes;
+  if (!is_one_of(allocation.kind, {Kind::pinned, Kind::registered, Kind::opened}))
+    used_[static_cast<std::size_t>(allocation.gpu)] -= allocation.bytes;
+  forget_allowed(address);
   allocations_.erase(found);
 }
 
@@ -173,11 +207,12 @@ AddressSpace::SharedFile AddressSpace::share(const void* at) {
   return {allocation.file, first, allocation.bytes};
 }
 
-std::uint64_t AddressSpace::open_shared(const SharedFile& shared) {
+std::uint64_t AddressSpace::open_shared(const SharedFile& shared, int gpu) {
   const std::uint64_t address = map_shared(known(CheckedSize(shared.first_byte) + shared.bytes)) + shared.first_byte;
   map_file(address, shared.bytes, shared.file);
   memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), shared.bytes}, fmt::format("cudaIpcOpenMemHandle {}", ++count_));
-  add({.kind = Allocation::Kind::opened, .address = address, .bytes = shared.bytes});
+  allow(address, set_of(gpu) | set_of(current_gpu()));
+  add({.kind = Allocation::Kind::opened, .address = address, .bytes = shared.bytes, .gpu = gpu});
   return address;
 }
 
@@ -248,9 +283,15 @@ bool AddressSpace::is_device_address(const void* address) const {
   return memory_.find(at) && at >= device_start && at < shared_end;
 }
 
+int AddressSpace::gpu_at(const void* address) const {
+  const StoredBuffer* const buffer = find_buffer(memory_, address_of(address));
+  return buffer == nullptr ? 0 : static_cast<int>(buffer->gpu);
+}
+
 void AddressSpace::share_variable(std::uint64_t address, std::uint64_t bytes) {
   map_pages(address, bytes, PROT_READ | PROT_WRITE);
   memory_.move_to_own_address(address);
+  allow(address, all_gpus);
 }
 
 void AddressSpace::release_variable(std::uint64_t address) {
@@ -259,6 +300,7 @@ void AddressSpace::release_variable(std::uint64_t address) {
   const std::uint64_t bytes = variable->bytes;
   const bool shared = reinterpret_cast<std::uintptr_t>(variable->contents.data()) == address;
   memory_.free(address);
+  forget_allowed(address);
   if (shared) map_pages(address, bytes, PROT_NONE);
 }
 

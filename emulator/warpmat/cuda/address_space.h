@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/cuda/handles.h>
 #include <warpmat/cuda/host_access.h>
 #include <warpmat/cuda/types.h>
 #include <warpmat/launch.h>
@@ -23,6 +25,13 @@ inline constexpr int seals_of_shared = 1 | 2 | 4;  // F_SEAL_SEAL, F_SEAL_SHRINK
 
 inline constexpr unsigned register_read_only = 8;  ///< cudaHostRegisterReadOnly
 
+constexpr int most_gpus = 16;
+using GpuSet = std::uint32_t;  ///< a bit for each GPU
+constexpr GpuSet all_gpus = (GpuSet{1} << most_gpus) - 1;
+constexpr GpuSet set_of(int gpu) {
+  return GpuSet{1} << gpu;
+}
+
 /// What a program allocated or registered.
 struct Allocation {
   /// opened: memory of another process
@@ -32,21 +41,22 @@ struct Allocation {
   unsigned flags = 0;          ///< as given: cudaHostAllocMapped, ...
   const void* pool = nullptr;  ///< the pool that it is from
   std::uint64_t owner = 0;     ///< the context that it was made in
+  int gpu = 0;                 ///< that has it; of memory of the host the one that was current
   int file = -1;               ///< the file of memory with its bytes, where other processes may open it
   bool is_of_device() const { return kind == Kind::device || kind == Kind::graph || kind == Kind::opened; }
 };
 
-/// The addresses of one GPU in this process. An address of device memory is reserved: a host access to it faults, as it does with a GPU,
+/// The addresses of all GPUs in this process. An address of device memory is reserved: a host access to it faults, as it does with a GPU,
 /// and its bytes lie elsewhere. Managed, pinned and registered memory have their bytes at their address, and so has memory that several
 /// processes use. Addresses are the same in every run and are never used twice, so that accesses to freed memory are found.
 class AddressSpace {
  public:
-  /// Reserves the addresses, and those of the windows of shared, local and parameter memory. `total`: bytes that the GPU has.
+  /// Reserves the addresses, and those of the windows of shared, local and parameter memory. `total`: bytes that each GPU has.
   /// With `followed`, it knows which bytes of device memory nobody has written (Checks::global).
-  AddressSpace(std::uint64_t total, bool followed);
+  AddressSpace(std::uint64_t total, bool followed, int gpus);
 
-  /// Throws ApiError with cudaErrorMemoryAllocation if the GPU has not as many bytes left.
-  std::uint64_t allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags = 0);
+  /// Throws ApiError with cudaErrorMemoryAllocation if the GPU, else the current one, has not as many bytes left.
+  std::uint64_t allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags = 0, std::optional<int> gpu = {});
   /// Makes memory of the process accessible to kernels. Throws ApiError if a part of it is so already, and where the program could not
   /// read it itself, or write it unless `flags` say that kernels only read it.
   /// `name`: in reports; empty: "cudaHostRegister" and a number.
@@ -67,8 +77,27 @@ class AddressSpace {
   /// Moves the bytes of the allocation that contains `pointer` into such a file, if they are not in one. Throws ApiError where none of
   /// cudaMalloc does.
   SharedFile share(const void* pointer);
-  /// Makes the bytes of another process's file an allocation. Returns its address; the file may be closed.
-  std::uint64_t open_shared(const SharedFile& shared);
+  /// Makes the bytes of another process's file an allocation of `gpu`. Returns its address; the file may be closed.
+  std::uint64_t open_shared(const SharedFile& shared, int gpu);
+
+  // Which kernels may access memory: those of the GPU that has it; of its peers, unless allow() has said which.
+  void set_peer(int gpu, int of, bool may_access);
+  bool is_peer(int gpu, int of) const { return (peers_[static_cast<std::size_t>(gpu)] & set_of(of)) != 0; }
+  /// Of the buffer that begins at `address`.
+  void allow(std::uint64_t address, GpuSet gpus) { allowed_[address] = gpus; }
+  /// The buffer that begins at `address` is no more.
+  void forget_allowed(std::uint64_t address) { allowed_.erase(address); }
+  /// Memory as a kernel of the current GPU sees it, as long as it lives: what others do not let it access is closed.
+  class View {
+   public:
+    explicit View(AddressSpace& space);
+    View(const View&) = delete;
+    View& operator=(const View&) = delete;
+    ~View();
+
+   private:
+    AddressSpace& space_;
+  };
 
   /// The bytes at a device address. Throws ApiError unless one buffer has them all.
   std::uint8_t* device_bytes(const void* address, std::uint64_t count);
@@ -95,14 +124,18 @@ class AddressSpace {
 
   /// The allocation that contains `address`, or nullptr.
   const Allocation* find(const void* address) const;
-  /// Whether `address` lies in a buffer of the GPU, allocations and variables.
+  /// The GPU that has the buffer at `address`; the first where there is none.
+  int gpu_at(const void* address) const;
+  /// Whether `address` lies in a buffer of a GPU, allocations and variables.
   bool is_device_address(const void* address) const;
   /// Moves the bytes of a variable to its address, for the host to access them.
   void share_variable(std::uint64_t address, std::uint64_t bytes);
 
-  DeviceMemory& memory() { return memory_; }
+  /// All memory. What is placed and allocated there is the current GPU's.
+  DeviceMemory& memory();
   const DeviceMemory& memory() const { return memory_; }
-  std::uint64_t free_bytes() const { return total_ - used_; }
+  /// Of the current GPU.
+  std::uint64_t free_bytes() const { return total_ - used_[static_cast<std::size_t>(current_gpu())]; }
   std::uint64_t total_bytes() const { return total_; }
   const std::map<std::uint64_t, Allocation>& allocations() const { return allocations_; }
   /// The allocations whose bytes lie at their addresses, where the program reaches them, too.
@@ -115,8 +148,12 @@ class AddressSpace {
 
   DeviceMemory memory_;
   std::map<std::uint64_t, Allocation> allocations_;  ///< by address
+  std::map<std::uint64_t, GpuSet> allowed_;          ///< by address
+  std::array<GpuSet, most_gpus> peers_{};            ///< whose memory each GPU may access
+  std::array<std::uint64_t, most_gpus> used_{};
   bool followed_;
-  std::uint64_t total_, used_ = 0, next_shared_, next_virtual_, count_ = 0;
+  int gpus_;
+  std::uint64_t total_, next_shared_, next_virtual_, count_ = 0;
 };
 
 }  // namespace warpmat::cuda

@@ -110,6 +110,7 @@ Settings read_settings() {
           .undefined = undefined_of("WARPMAT_CUDA_UNDEFINED"),
           .assembler = assembler_of("WARPMAT_CUDA_ASSEMBLER"),
           .processors = number("WARPMAT_CUDA_SMS", 0, 1024),
+          .gpus = std::max(1, number("WARPMAT_CUDA_GPUS", 1, most_gpus)),
           .report = std::string(variable("WARPMAT_CUDA_REPORT")),
           .save = std::string(variable("WARPMAT_CUDA_SAVE")),
           .every_launch = number("WARPMAT_CUDA_EVERY_LAUNCH", 1, 1) == 1,
@@ -124,7 +125,8 @@ Context::Context()
     : settings(read_or_exit(read_settings)),
       suppressions(read_or_exit([] { return suppressions_of("WARPMAT_CUDA_SUPPRESSIONS"); })),
       device(device_of(*settings.target, settings.processors)),
-      space(device.global_bytes, settings.checks.uninitialised && settings.checks.global) {
+      gpus(settings.gpus),
+      space(device.global_bytes, settings.checks.uninitialised && settings.checks.global, gpus) {
   use_thread_pool();
 }
 
@@ -134,10 +136,12 @@ void Context::configure(const Settings& now) {
 }
 
 Error Context::release(Owner owner) {
+  const AsOwner as(owner);
   try {
     list_leaks(*this, owner);
     for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i]->leave(*this, owner);  // which may make parts
     space.release_all(owner);
+    faults_.erase(owner);
     return cudaSuccess;
   } catch (...) {
     return handle_exception("the end of a context");
@@ -146,6 +150,10 @@ Error Context::release(Owner owner) {
 
 Context& context() {
   return lasting<Context>();
+}
+
+void require_device(int device) {
+  require(device >= 0 && device < context().gpus, cudaErrorInvalidDevice);
 }
 
 namespace {
@@ -167,22 +175,23 @@ Leaks& leaks() {
 /// Behind the program's own destructors: those of a library run after those of a program that needs it.
 [[gnu::destructor]] void list_all_leaks() {
   if (variable("WARPMAT_CUDA_LEAKS") != "1") return;
-  const Context& state = context();
-  for (Owner owner = primary_owner; owner <= last_owner(); ++owner) list_leaks(state, owner);
+  Context& state = context();
+  for (Owner owner = primary_of(0); owner <= last_owner(); ++owner) list_leaks(state, owner);
   say(fmt::format("{} allocations were not freed, {} bytes", leaks().allocations, leaks().bytes));
 }
 
 }  // namespace
 
-void list_leaks(const Context& context, Owner owner) {
+void list_leaks(Context& context, Owner owner) {
   if (!context.settings.leaks) return;
+  const AsOwner as(owner);
   for (const auto& [address, allocation] : context.space.allocations()) {
     if (allocation.owner != owner) continue;
     ++leaks().allocations;
     leaks().bytes += allocation.bytes;
     say(fmt::format("not freed: {} bytes of {} at {:#x}", allocation.bytes, context.space.memory().find(address)->name, address));
   }
-  if (const DeviceHeap* const heap = find_heap(context.space.memory()); heap != nullptr && owner == primary_owner)
+  if (const DeviceHeap* const heap = find_heap(context.space.memory()); heap != nullptr && is_primary(owner))
     for (const auto& [address, bytes] : heap->parts()) {
       ++leaks().allocations;
       leaks().bytes += bytes;

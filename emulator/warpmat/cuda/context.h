@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,6 +37,7 @@ struct Settings {
   Undefined undefined = Undefined::trap;          ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
   Assembler assembler = Assembler::machine_code;  ///< WARPMAT_CUDA_ASSEMBLER: rule, code or ptxas
   int processors = 0;                             ///< WARPMAT_CUDA_SMS; 0: the GPU's
+  int gpus = 1;                                   ///< WARPMAT_CUDA_GPUS: how many of them, read at the start alone
   std::string report;         ///< WARPMAT_CUDA_REPORT: the record of the launches, a file, or a folder for launches.jsonl; empty: none
   std::string save;           ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
   bool every_launch = true;   ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
@@ -49,7 +51,7 @@ struct Settings {
 /// The settings that the environment has now. Throws std::invalid_argument with a sentence for a wrong one.
 Settings read_settings();
 
-/// The state of the one GPU, and the owner of all that the program makes of it. Calls of the runtime hold mutex().
+/// The state of the GPUs, and the owner of all that the program makes of them. Calls of the runtime hold mutex().
 class Context {
  public:
   Context();
@@ -63,27 +65,33 @@ class Context {
     return static_cast<PartOf<Part>&>(*parts_.emplace_back(std::make_unique<PartOf<Part>>(&key))).state;
   }
 
-  /// Destroys all that an owner has. The primary one has the device's limits and the variables of the program's own modules, too.
+  /// Destroys all that an owner has. A primary one has its GPU's limits and the variables of the program's own modules, too.
   Error release(Owner owner);
 
   /// Takes other settings; modules that are resolved keep their target.
   void configure(const Settings& now);
 
+  // Of the current owner.
   /// Remembers what a kernel did wrong. Programs see it from the next synchronising call on, in every call.
-  void set_fault(Error code) { fault_ = code; }
-  /// As a new context would be: memory and modules stay.
-  void forget_fault() {
-    fault_ = cudaSuccess;
-    shown_ = false;
-  }
-  bool has_fault() const { return fault_ != cudaSuccess; }
+  void set_fault(Error code) { faults_[current_owner()].code = code; }
+  bool has_fault() const { return has_fault(current_owner()); }
   /// The fault if a synchronising call has shown it, else cudaSuccess.
-  Error fault_seen() const { return shown_ ? fault_ : cudaSuccess; }
-  void show_fault() { shown_ = has_fault(); }
+  Error fault_seen() const {
+    const auto found = faults_.find(current_owner());
+    return found != faults_.end() && found->second.shown ? found->second.code : cudaSuccess;
+  }
+  void show_fault() {
+    if (const auto found = faults_.find(current_owner()); found != faults_.end()) found->second.shown = true;
+  }
+
+  bool has_fault(Owner owner) const { return !faults_.empty() && faults_.contains(owner); }
+  /// As new contexts would be: memory and modules stay.
+  void forget_faults() { faults_.clear(); }
 
   Settings settings;
   Suppressions suppressions;  ///< WARPMAT_CUDA_SUPPRESSIONS: a file of reports that are not wanted, as it was at the start
-  Device device;
+  Device device;              ///< of which there are `gpus`
+  const int gpus;
   AddressSpace space;
 
  private:
@@ -102,21 +110,22 @@ class Context {
   };
 
   std::vector<std::unique_ptr<AnyPart>> parts_;
-  Error fault_ = cudaSuccess;
-  bool shown_ = false;
+  struct Fault {
+    Error code = cudaSuccess;
+    bool shown = false;
+  };
+  std::map<Owner, Fault> faults_;
 };
 
 /// Lists what the program has not freed of what the owner has, if Settings::leaks asks for it.
-void list_leaks(const Context& context, Owner owner);
+void list_leaks(Context& context, Owner owner);
 
 /// The context, made by the first call and never destroyed: programs call the runtime until the end of their destructors. Ends the process
 /// with a sentence if the environment has a wrong setting.
 Context& context();
 
-/// There is one device. Throws ApiError with cudaErrorInvalidDevice for another.
-inline void require_device(int device) {
-  require(device == 0, cudaErrorInvalidDevice);
-}
+/// Throws ApiError with cudaErrorInvalidDevice for what is no GPU's number.
+void require_device(int device);
 
 /// The code of the exception being handled; what it says goes to standard error, behind the name of the call.
 Error handle_exception(const char* call);
@@ -125,7 +134,7 @@ Error handle_exception(const char* call);
 bool& in_driver();
 /// Whether this thread is inside of a host function that a stream or a graph calls: such functions may not use CUDA.
 bool& in_host_function();
-/// What a call of the runtime does to the driver: it is initialised, and a thread without a context has the device's primary one.
+/// What a call of the runtime does to the driver: it is initialised, and a thread without a context has the primary one of its GPU.
 void bind_primary_context();
 
 /// Runs the body of a call. A `synchronising` one shows the fault of an earlier kernel; others do nothing behind a fault.

@@ -288,6 +288,15 @@ void copy_3d(Context& context, Stream* stream, const Copy3D* copy) {
   submit_copy(context, stream, copy_node(context, *copy), transfer);
 }
 
+/// The addresses say whose memory it is.
+void copy_3d(Context& context, Stream* stream, const Copy3DPeer* copy) {
+  require(copy != nullptr);
+  require_device(copy->srcDevice);
+  require_device(copy->dstDevice);
+  const Copy3D same{copy->srcArray, copy->srcPos, copy->srcPtr, copy->dstArray, copy->dstPos, copy->dstPtr, copy->extent, by_address};
+  copy_3d(context, stream, &same);
+}
+
 void copy_to_symbol(Context& context, Stream* stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                     CopyKind kind) {
   require(kind == host_to_device || kind == device_to_device || kind == by_address, cudaErrorInvalidMemcpyDirection);
@@ -357,14 +366,16 @@ WARPMAT_CUDA_API Error cudaMemcpyAsync(void* to, const void* from, std::size_t b
 
 WARPMAT_CUDA_API Error cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
   return copy_now(__func__, [&](Context& context) {
-    require(to_device == 0 && from_device == 0, cudaErrorInvalidDevice);
+    require_device(to_device);
+    require_device(from_device);
     copy_bytes(context, nullptr, to, from, bytes, device_to_device);
   });
 }
 
 WARPMAT_CUDA_API Error cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes, Stream* stream) {
   return enqueue(__func__, [&](Context& context) {
-    require(to_device == 0 && from_device == 0, cudaErrorInvalidDevice);
+    require_device(to_device);
+    require_device(from_device);
     copy_bytes(context, stream, to, from, bytes, device_to_device);
   });
 }
@@ -390,6 +401,14 @@ WARPMAT_CUDA_API Error cudaMemcpy3DAsync(const Copy3D* copy, Stream* stream) {
 }
 
 WARPMAT_CUDA_API Error cudaMemcpy3D(const Copy3D* copy) {
+  return copy_now(__func__, [&](Context& context) { copy_3d(context, nullptr, copy); });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpy3DPeerAsync(const Copy3DPeer* copy, Stream* stream) {
+  return enqueue(__func__, [&](Context& context) { copy_3d(context, stream, copy); });
+}
+
+WARPMAT_CUDA_API Error cudaMemcpy3DPeer(const Copy3DPeer* copy) {
   return copy_now(__func__, [&](Context& context) { copy_3d(context, nullptr, copy); });
 }
 
@@ -507,6 +526,8 @@ WARPMAT_CUDA_PER_THREAD(cudaMemcpy2D, ptds)
 WARPMAT_CUDA_PER_THREAD(cudaMemcpy2DAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMemcpy3D, ptds)
 WARPMAT_CUDA_PER_THREAD(cudaMemcpy3DAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpy3DPeer, ptds)
+WARPMAT_CUDA_PER_THREAD(cudaMemcpy3DPeerAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMemcpy2DToArray, ptds)
 WARPMAT_CUDA_PER_THREAD(cudaMemcpy2DToArrayAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMemcpy2DFromArray, ptds)

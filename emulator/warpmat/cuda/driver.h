@@ -23,6 +23,13 @@ int driver_code(Error error);
 int check_initialised();
 int check_current();
 
+/// What cudaGetDevice tells this thread, and what cudaSetDevice does.
+int chosen_device();
+void choose_device(int gpu);
+
+/// Whether it is one of the program's.
+bool is_context(const DriverContext* context);
+
 /// The context with that number, or nullptr.
 DriverContext* context_of(Owner owner);
 

@@ -64,11 +64,11 @@ struct CopyEnd3D {  ///< the half of CUDA_MEMCPY3D
   void* host;
   DeviceAddress device;
   Array* array;
-  void* reserved;
+  DriverContext* context;  ///< of CUDA_MEMCPY3D_PEER; else reserved
   std::size_t pitch, height;
 };
 
-struct DriverCopy3D {  ///< CUDA_MEMCPY3D
+struct DriverCopy3D {  ///< CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER
   CopyEnd3D from, to;
   std::size_t width, height, depth;
 };
@@ -167,6 +167,12 @@ Error copy_box(const DriverCopy3D* given, Stream* stream, bool waits) {
   return waits ? cudaMemcpy3D(&made) : cudaMemcpy3DAsync(&made, stream);
 }
 
+/// Whether both ends name a context, but for arrays, which have one.
+bool has_contexts(const DriverCopy3D* peers) {
+  const auto has_context = [](const CopyEnd3D& end) { return end.memory == in_array || is_context(end.context); };
+  return peers == nullptr || (has_context(peers->from) && has_context(peers->to));
+}
+
 Error copy_rows(const DriverCopy2D* given, Stream* stream, bool waits) {
   if (given == nullptr) return cudaErrorInvalidValue;
   const auto end = [](const CopyEnd& e) {
@@ -178,7 +184,7 @@ Error copy_rows(const DriverCopy2D* given, Stream* stream, bool waits) {
                      .host = e.host,
                      .device = e.device,
                      .array = e.array,
-                     .reserved = nullptr,
+                     .context = nullptr,
                      .pitch = e.pitch,
                      .height = 0};
   };
@@ -341,6 +347,14 @@ WARPMAT_CUDA_API int cuMemcpy3D_v2(const DriverCopy3D* copy) {
   return in_context([&] { return copy_box(copy, nullptr, true); });
 }
 
+WARPMAT_CUDA_API int cuMemcpy3DPeer(const DriverCopy3D* copy) {
+  return in_context([&] { return has_contexts(copy) ? copy_box(copy, nullptr, true) : cudaErrorDeviceUninitialized; });
+}
+
+WARPMAT_CUDA_API int cuMemcpy3DPeerAsync(const DriverCopy3D* copy, Stream* stream) {
+  return in_context([&] { return has_contexts(copy) ? copy_box(copy, stream, false) : cudaErrorDeviceUninitialized; });
+}
+
 WARPMAT_CUDA_API int cuMemcpy3DAsync_v2(const DriverCopy3D* copy, Stream* stream) {
   return in_context([&] { return copy_box(copy, stream, false); });
 }
@@ -432,6 +446,8 @@ WARPMAT_CUDA_PER_THREAD(cuMemcpy2DUnaligned_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpy2DAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpy3D_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpy3DAsync_v2, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemcpy3DPeer, ptds)
+WARPMAT_CUDA_PER_THREAD(cuMemcpy3DPeerAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyHtoA_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoA_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyAtoH_v2, ptds)

@@ -1,10 +1,11 @@
-// The driver: initialisation, the device, contexts. All contexts have one address space; each owns what was made while it was current.
+// The driver: initialisation, the GPUs, contexts. All contexts have one address space; each owns what was made while it was current.
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <warpmat/cuda/driver.h>
@@ -18,6 +19,8 @@ Error cudaDeviceGetSharedMemConfig(int* config);
 Error cudaDeviceSetSharedMemConfig(int config);
 Error cudaCtxResetPersistingL2Cache();
 Error cudaDeviceCanAccessPeer(int* can, int device, int peer);
+Error cudaDeviceEnablePeerAccess(int device, unsigned flags);
+Error cudaDeviceDisablePeerAccess(int device);
 Error cudaDeviceGetByPCIBusId(int* device, const char* id);
 Error cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer);
 Error cudaDeviceGetDefaultMemPool(Pool** pool, int device);
@@ -29,8 +32,11 @@ Error cudaDeviceGraphMemTrim(int device);
 }
 
 struct DriverContext {
-  Owner id = primary_owner;
+  Owner id = no_owner;
   unsigned flags = 0;
+  int gpu = 0;
+  int retained = 0;              ///< of a primary one: how often the program holds it
+  bool used_by_runtime = false;  ///< which holds it until the process ends
 };
 
 namespace {
@@ -41,13 +47,16 @@ constexpr unsigned known_context_flags = 0x7f | 0x80;  ///< CUctx_flags
 std::atomic<bool> initialised{false};
 
 struct Contexts {
-  DriverContext primary;
-  int retained = 0;              ///< how often the program holds the primary one
-  bool used_by_runtime = false;  ///< which holds it until the process ends
+  std::array<DriverContext, most_gpus> primaries;  ///< of each GPU
   Handles<DriverContext> made;
-  Owner last = primary_owner;
+  Owner last = primary_of(context().gpus - 1);
 
-  bool is_alive(const DriverContext* context) const { return context == &primary || made.find(context) != nullptr; }
+  Contexts() {
+    for (int gpu = 0; gpu < most_gpus; ++gpu) primary(gpu) = {.id = primary_of(gpu), .gpu = gpu};
+  }
+  DriverContext& primary(int gpu) { return primaries[static_cast<std::size_t>(gpu)]; }
+  bool is_primary(const DriverContext* context) const { return context >= primaries.begin() && context < primaries.end(); }
+  bool is_alive(const DriverContext* context) const { return is_primary(context) || made.find(context) != nullptr; }
 };
 
 Contexts& contexts() {
@@ -68,6 +77,24 @@ Pushed& pushed() {
 DriverContext* current() {
   const Pushed& stack = pushed();
   return stack.count == 0 ? nullptr : stack.all[stack.count - 1];
+}
+
+/// The GPU that the thread has chosen, for where it has no context.
+int& chosen_gpu() {
+  static thread_local int gpu = 0;
+  return gpu;
+}
+
+/// The one whose work this thread runs; no_owner where it runs none.
+Owner& acting() {
+  static thread_local Owner owner = no_owner;
+  return owner;
+}
+
+/// The current context, unless it is destroyed.
+DriverContext* living() {
+  DriverContext* const context = current();
+  return context != nullptr && contexts().is_alive(context) ? context : nullptr;
 }
 
 int set_current(DriverContext* context) {
@@ -96,16 +123,59 @@ int initialised_call(Body&& body) {
   return body();
 }
 
+bool is_gpu(int device) {
+  return device >= 0 && device < context().gpus;
+}
+
+/// For one that names a GPU, under the lock.
+template <typename Body>
+int call_of_gpu(int device, Body&& body) {
+  return initialised_call([&] { return is_gpu(device) ? int{body(contexts().primary(device))} : int{cudaErrorInvalidDevice}; });
+}
+
 /// Its objects are gone; the context itself stays, and is as new.
-Error reset_primary() {
+Error reset(const DriverContext& primary) {
+  const AsOwner as(primary.id);
   return cudaDeviceReset();
 }
 
 }  // namespace
 
+bool is_primary(Owner owner) {
+  return owner != no_owner && owner <= primary_of(context().gpus - 1);
+}
+
+int gpu_of(Owner owner) {
+  if (context().gpus == 1) return 0;
+  const DriverContext* const found = context_of(owner);
+  return found == nullptr ? 0 : found->gpu;
+}
+
 Owner current_owner() {
-  const DriverContext* const context = current();
-  return context != nullptr && contexts().is_alive(context) ? context->id : primary_owner;
+  if (acting() != no_owner) return acting();
+  const DriverContext* const context = living();
+  return context != nullptr ? context->id : primary_of(chosen_gpu());
+}
+
+AsOwner::AsOwner(Owner owner) : before_(std::exchange(acting(), owner)) {}
+AsOwner::~AsOwner() {
+  acting() = before_;
+}
+
+bool is_context(const DriverContext* context) {
+  const std::lock_guard lock(mutex());
+  return contexts().is_alive(context);
+}
+
+int chosen_device() {
+  const DriverContext* const context = living();
+  return context != nullptr ? context->gpu : chosen_gpu();
+}
+
+void choose_device(int gpu) {
+  chosen_gpu() = gpu;
+  contexts().primary(gpu).used_by_runtime = true;
+  static_cast<void>(set_current(&contexts().primary(gpu)));
 }
 
 Owner last_owner() {
@@ -113,7 +183,8 @@ Owner last_owner() {
 }
 
 DriverContext* context_of(Owner owner) {
-  DriverContext* found = owner == primary_owner ? &contexts().primary : nullptr;
+  DriverContext* found = is_primary(owner) ? &contexts().primaries[owner - primary_of(0)] : nullptr;
+  if (found != nullptr) return found;
   contexts().made.for_each([&](DriverContext& each) {
     if (each.id == owner) found = &each;
   });
@@ -127,8 +198,8 @@ bool& in_driver() {
 
 void bind_primary_context() {
   initialised = true;
-  contexts().used_by_runtime = true;
-  if (current() == nullptr || !contexts().is_alive(current())) static_cast<void>(set_current(&contexts().primary));
+  if (living() == nullptr) static_cast<void>(set_current(&contexts().primary(chosen_gpu())));
+  if (contexts().is_primary(current())) current()->used_by_runtime = true;
 }
 
 int driver_code(Error error) {
@@ -169,7 +240,7 @@ WARPMAT_CUDA_API int cuDriverGetVersion(int* version) {
 WARPMAT_CUDA_API int cuDeviceGetCount(int* count) {
   return after_init([&] {
     if (count == nullptr) return cudaErrorInvalidValue;
-    *count = 1;
+    *count = context().gpus;
     return cudaSuccess;
   });
 }
@@ -177,8 +248,9 @@ WARPMAT_CUDA_API int cuDeviceGetCount(int* count) {
 WARPMAT_CUDA_API int cuDeviceGet(int* device, int number) {
   return after_init([&] {
     if (device == nullptr) return cudaErrorInvalidValue;
-    *device = 0;
-    return number == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    if (!is_gpu(number)) return cudaErrorInvalidDevice;
+    *device = number;
+    return cudaSuccess;
   });
 }
 
@@ -186,15 +258,17 @@ WARPMAT_CUDA_API int cuDeviceGetName(char* name, int length, int device) {
   return after_init([&] {
     if (name == nullptr || length <= 0) return cudaErrorInvalidValue;
     std::snprintf(name, static_cast<std::size_t>(length), "%s", context().device.name);
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    return is_gpu(device) ? cudaSuccess : cudaErrorInvalidDevice;
   });
 }
 
 WARPMAT_CUDA_API int cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
   return after_init([&] {
     if (uuid == nullptr) return cudaErrorInvalidValue;
-    std::memset(uuid, 0, 16);
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    if (!is_gpu(device)) return cudaErrorInvalidDevice;
+    std::memset(uuid, 0, 15);
+    uuid[15] = static_cast<unsigned char>(device);
+    return cudaSuccess;
   });
 }
 
@@ -202,7 +276,7 @@ WARPMAT_CUDA_API int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   return after_init([&] {
     if (bytes == nullptr) return cudaErrorInvalidValue;
     *bytes = context().device.global_bytes;
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    return is_gpu(device) ? cudaSuccess : cudaErrorInvalidDevice;
   });
 }
 
@@ -220,44 +294,39 @@ WARPMAT_CUDA_API int cuDeviceGetPCIBusId(char* id, int length, int device) {
 }
 
 WARPMAT_CUDA_API int cuDevicePrimaryCtxRetain(DriverContext** context, int device) {
-  return initialised_call([&] {
-    if (context == nullptr) return invalid_value;
-    if (device != 0) return int{cudaErrorInvalidDevice};
-    ++contexts().retained;
-    *context = &contexts().primary;
+  if (context == nullptr) return invalid_value;
+  return call_of_gpu(device, [&](DriverContext& primary) {
+    ++primary.retained;
+    *context = &primary;
     return 0;
   });
 }
 
 /// The last release resets it, unless the runtime uses it, too.
 WARPMAT_CUDA_API int cuDevicePrimaryCtxRelease_v2(int device) {
-  return initialised_call([&] {
-    if (device != 0) return int{cudaErrorInvalidDevice};
-    Contexts& all = contexts();
-    if (all.retained == 0) return invalid_context;
-    return --all.retained == 0 && !all.used_by_runtime ? int{reset_primary()} : 0;
+  return call_of_gpu(device, [&](DriverContext& primary) {
+    if (primary.retained == 0) return invalid_context;
+    return --primary.retained == 0 && !primary.used_by_runtime ? int{reset(primary)} : 0;
   });
 }
 
 WARPMAT_CUDA_API int cuDevicePrimaryCtxReset_v2(int device) {
-  return initialised_call([&] { return device != 0 ? cudaErrorInvalidDevice : reset_primary(); });
+  return call_of_gpu(device, reset);
 }
 
 WARPMAT_CUDA_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
-  return initialised_call([&] {
-    if (device != 0) return int{cudaErrorInvalidDevice};
+  return call_of_gpu(device, [&](DriverContext& primary) {
     if ((flags & ~known_context_flags) != 0) return invalid_value;
-    contexts().primary.flags = flags;
+    primary.flags = flags;
     return 0;
   });
 }
 
 WARPMAT_CUDA_API int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
-  return initialised_call([&] {
+  return call_of_gpu(device, [&](const DriverContext& primary) {
     if (flags == nullptr || active == nullptr) return invalid_value;
-    if (device != 0) return int{cudaErrorInvalidDevice};
-    *flags = contexts().primary.flags;
-    *active = contexts().retained != 0 || contexts().used_by_runtime ? 1 : 0;
+    *flags = primary.flags;
+    *active = primary.retained != 0 || primary.used_by_runtime ? 1 : 0;
     return 0;
   });
 }
@@ -265,9 +334,9 @@ WARPMAT_CUDA_API int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int
 WARPMAT_CUDA_API int cuCtxCreate_v2(DriverContext** context, unsigned flags, int device) {
   return initialised_call([&] {
     if (context == nullptr || (flags & ~known_context_flags) != 0) return invalid_value;
-    if (device != 0) return int{cudaErrorInvalidDevice};
+    if (!is_gpu(device)) return int{cudaErrorInvalidDevice};
     if (pushed().count == pushed().all.size()) return invalid_context;
-    *context = contexts().made.make(DriverContext{.id = ++contexts().last, .flags = flags});
+    *context = contexts().made.make(DriverContext{.id = ++contexts().last, .flags = flags, .gpu = device});
     return push(*context);
   });
 }
@@ -315,7 +384,7 @@ WARPMAT_CUDA_API int cuCtxPopCurrent_v2(DriverContext** context) {
 WARPMAT_CUDA_API int cuCtxGetDevice(int* device) {
   return in_context([&] {
     if (device == nullptr) return cudaErrorInvalidValue;
-    *device = 0;
+    *device = current()->gpu;
     return cudaSuccess;
   });
 }
@@ -445,16 +514,38 @@ WARPMAT_CUDA_API int cuCtxSetFlags(unsigned flags) {
 
 WARPMAT_CUDA_API int cuCtxGetDevice_v2(int* device, DriverContext* context) {
   return initialised_call([&] {
-    if (find_context(context) == nullptr) return invalid_context;
+    const DriverContext* const found = find_context(context);
+    if (found == nullptr) return invalid_context;
     if (device == nullptr) return invalid_value;
-    *device = 0;
+    *device = found->gpu;
     return 0;
   });
 }
 
 WARPMAT_CUDA_API int cuCtxSynchronize_v2(DriverContext* context) {
-  if (const int error = initialised_call([&] { return find_context(context) == nullptr ? invalid_context : 0; }); error != 0) return error;
+  const DriverContext* found = nullptr;
+  const int error = initialised_call([&] {
+    found = find_context(context);
+    return found == nullptr ? invalid_context : 0;
+  });
+  if (error != 0) return error;
+  const AsOwner as(found->id);
   return after_init([] { return cudaDeviceSynchronize(); });
+}
+
+/// Of the GPUs: all contexts of one see the same peers.
+WARPMAT_CUDA_API int cuCtxEnablePeerAccess(DriverContext* peer, unsigned flags) {
+  return in_context([&] {
+    if (!contexts().is_alive(peer)) return cudaErrorDeviceUninitialized;
+    return cudaDeviceEnablePeerAccess(peer->gpu, flags);
+  });
+}
+
+WARPMAT_CUDA_API int cuCtxDisablePeerAccess(DriverContext* peer) {
+  return in_context([&] {
+    if (!contexts().is_alive(peer)) return cudaErrorDeviceUninitialized;
+    return cudaDeviceDisablePeerAccess(peer->gpu);
+  });
 }
 
 }  // namespace warpmat::cuda

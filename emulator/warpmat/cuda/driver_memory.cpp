@@ -50,18 +50,18 @@ struct PointerAnswer {
 };
 
 /// The answer for an address of `found`, or of a variable of device memory.
-PointerAnswer pointer_answer(int attribute, const Allocation* found, DeviceAddress address) {
+PointerAnswer pointer_answer(const Context& state, int attribute, const Allocation* found, DeviceAddress address) {
   const bool device = found == nullptr || found->is_of_device() || found->kind == Allocation::Kind::managed;
   const bool host = found != nullptr && !found->is_of_device();
   switch (attribute) {
-    case 1: return {.value = reinterpret_cast<std::uintptr_t>(context_of(found != nullptr ? found->owner : primary_owner))};
+    case 1: return {.value = reinterpret_cast<std::uintptr_t>(context_of(found != nullptr ? found->owner : primary_of(0)))};
     case 2: return {sizeof(unsigned), device ? 2u : 1u};  // CU_MEMORYTYPE_DEVICE, _HOST
     case 3: return {.value = address};
     case 4: return {.value = host ? address : 0};
     case 6: return {sizeof(unsigned), 1};                                   // copies are done when their calls return
     case 7: return {.value = found != nullptr ? found->address : address};  // no two allocations begin at one address
     case 8: return {sizeof(bool), found != nullptr && found->kind == Allocation::Kind::managed ? 1u : 0u};
-    case 9: return {sizeof(int), 0};
+    case 9: return {sizeof(int), static_cast<std::uint64_t>(found != nullptr ? found->gpu : state.space.gpu_at(pointer_to(address)))};
     case 10: return {sizeof(bool), found != nullptr && found->kind == Allocation::Kind::device && found->pool == nullptr ? 1u : 0u};
     case 11: return {.value = found != nullptr ? found->address : address};
     case 12: return {.value = found != nullptr ? found->bytes : 0};
@@ -80,7 +80,7 @@ bool is_known(Context& state, DeviceAddress address) {
 /// Writes an attribute. Of an address that is none of CUDA's, each is zero.
 void put_answer(Context& state, void* to, int attribute, DeviceAddress address) {
   require(to != nullptr);
-  PointerAnswer answer = pointer_answer(attribute, state.space.find(pointer_to(address)), address);
+  PointerAnswer answer = pointer_answer(state, attribute, state.space.find(pointer_to(address)), address);
   if (!is_known(state, address)) answer.value = 0;
   std::memcpy(to, &answer.value, answer.bytes);
 }
@@ -193,6 +193,21 @@ WARPMAT_CUDA_API int cuMemcpyAsync(DeviceAddress to, DeviceAddress from, std::si
   return in_context([&] { return cudaMemcpyAsync(pointer_to(to), pointer_to(from), bytes, by_address, stream); });
 }
 
+WARPMAT_CUDA_API int cuMemcpyPeer(DeviceAddress to, DriverContext* of_to, DeviceAddress from, DriverContext* of_from, std::size_t bytes) {
+  return in_context([&] {
+    if (!is_context(of_to) || !is_context(of_from)) return cudaErrorDeviceUninitialized;
+    return cudaMemcpy(pointer_to(to), pointer_to(from), bytes, device_to_device);
+  });
+}
+
+WARPMAT_CUDA_API int cuMemcpyPeerAsync(DeviceAddress to, DriverContext* of_to, DeviceAddress from, DriverContext* of_from,
+                                       std::size_t bytes, Stream* stream) {
+  return in_context([&] {
+    if (!is_context(of_to) || !is_context(of_from)) return cudaErrorDeviceUninitialized;
+    return cudaMemcpyAsync(pointer_to(to), pointer_to(from), bytes, device_to_device, stream);
+  });
+}
+
 WARPMAT_CUDA_API int cuMemsetD8_v2(DeviceAddress to, std::uint8_t value, std::size_t count) {
   return fill(to, value, count, nullptr);
 }
@@ -272,6 +287,8 @@ WARPMAT_CUDA_PER_THREAD(cuMemcpyHtoDAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoHAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoDAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemcpyPeer, ptds)
+WARPMAT_CUDA_PER_THREAD(cuMemcpyPeerAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemsetD8_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemsetD16_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemsetD32_v2, ptds)

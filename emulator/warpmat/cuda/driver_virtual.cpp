@@ -34,8 +34,11 @@ struct PhysicalMemory {
 struct Mapping {
   std::uint64_t address = 0, bytes = 0, offset = 0;
   std::shared_ptr<PhysicalMemory> memory;
-  bool accessible = false;  ///< cuMemSetAccess has allowed it
+  GpuSet accessible = 0;  ///< for which cuMemSetAccess has allowed it
   std::uint64_t end() const { return address + bytes; }
+  bool is_like(const Mapping& other) const {
+    return accessible == other.accessible && memory->properties.location.id == other.memory->properties.location.id;
+  }
 };
 
 struct Virtual {
@@ -45,11 +48,19 @@ struct Virtual {
   std::vector<std::uint64_t> buffers;         ///< addresses of the buffers that stand for accessible mappings
   std::uint64_t last_handle = 0;
 
-  /// They are the device's.
+  /// They are the GPU's.
   void leave(Context& context, Owner owner) {
-    if (owner != primary_owner) return;
-    for (const std::uint64_t address : buffers) context.space.memory().free(address);
-    *this = {{}, {}, {}, {}, last_handle};
+    if (!is_primary(owner)) return;
+    const int gpu = gpu_of(owner);
+    const auto is_of_it = [&](const auto& memory) { return memory->properties.location.id == gpu; };
+    std::erase_if(buffers, [&](std::uint64_t address) {
+      const bool goes = is_of_it(mappings.at(address).memory);
+      if (goes) context.space.memory().free(address);
+      return goes;
+    });
+    std::erase_if(mappings, [&](const auto& each) { return is_of_it(each.second.memory); });
+    std::erase_if(handles, [&](const auto& each) { return is_of_it(each.second); });
+    if (context.gpus == 1) reserved.clear();
   }
 };
 
@@ -79,30 +90,35 @@ bool is_whole(std::uint64_t bytes) {
 void take_back(Context& context) {
   DeviceMemory& memory = context.space.memory();
   for (const auto& [address, mapping] : all().mappings) {
-    if (!mapping.accessible) continue;
+    if (mapping.accessible == 0) continue;
     const auto from = memory.bytes(address, mapping.bytes);
     std::ranges::copy(from, mapping.memory->bytes.begin() + static_cast<std::ptrdiff_t>(mapping.offset));
   }
-  for (const std::uint64_t address : all().buffers) memory.remove(address);
+  for (const std::uint64_t address : all().buffers) {
+    memory.remove(address);
+    context.space.forget_allowed(address);
+  }
   all().buffers.clear();
 }
 
-/// Makes a buffer of each run of accessible mappings that touch each other.
+/// Makes a buffer of each run of accessible mappings that touch each other, of one GPU and accessible to the same.
 void put_out(Context& context) {
   const auto& mappings = all().mappings;
   for (auto first = mappings.begin(); first != mappings.end();) {
-    if (!first->second.accessible) {
+    if (first->second.accessible == 0) {
       ++first;
       continue;
     }
     std::vector<std::uint8_t> bytes;
     auto next = first;
-    for (std::uint64_t end = first->first; next != mappings.end() && next->second.accessible && next->first == end; ++next) {
+    for (std::uint64_t end = first->first; next != mappings.end() && next->first == end && first->second.is_like(next->second); ++next) {
       const auto from = next->second.memory->bytes.begin() + static_cast<std::ptrdiff_t>(next->second.offset);
       bytes.insert(bytes.end(), from, from + static_cast<std::ptrdiff_t>(next->second.bytes));
       end = next->second.end();
     }
+    const AsOwner as(primary_of(first->second.memory->properties.location.id));
     context.space.memory().place(first->first, bytes, "cuMemMap");
+    context.space.allow(first->first, first->second.accessible);
     all().buffers.push_back(first->first);
     first = next;
   }
@@ -257,7 +273,12 @@ WARPMAT_CUDA_API int cuMemSetAccess(DeviceAddress address, std::size_t bytes, co
       require(access[i].location.type == on_device && is_access(access[i].flags));
       require_device(access[i].location.id);
     }
-    for_mappings(address, bytes, [&](auto it) { it->second.accessible = access[count - 1].flags != no_access; });
+    for_mappings(address, bytes, [&](auto it) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const GpuSet gpu = set_of(access[i].location.id);
+        it->second.accessible = access[i].flags == no_access ? it->second.accessible & ~gpu : it->second.accessible | gpu;
+      }
+    });
   });
 }
 
@@ -269,7 +290,7 @@ WARPMAT_CUDA_API int cuMemGetAccess(unsigned long long* flags, const MemoryLocat
       const auto found =
           std::ranges::find_if(all().mappings, [&](const auto& each) { return address >= each.first && address < each.second.end(); });
       require(found != all().mappings.end());
-      *flags = found->second.accessible ? read_and_write : no_access;
+      *flags = (found->second.accessible & set_of(location->id)) != 0 ? read_and_write : no_access;
     });
   });
 }

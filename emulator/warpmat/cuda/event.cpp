@@ -19,6 +19,11 @@ Handles<Event>& events() {
   return context().part<Events>().made;
 }
 
+/// An event is recorded in streams of its context alone.
+void require_same_context(Event* event, Stream* stream) {
+  require(events().find(event) != nullptr && events().owner_of(event) == owner_of_stream(stream), cudaErrorInvalidResourceHandle);
+}
+
 /// The time of an event is that at which what it is recorded behind has ended.
 Ticket record_in_order(Context& context, Event* handle, Stream* stream) {
   if (!is_busy(context)) return 0;
@@ -52,6 +57,7 @@ WARPMAT_CUDA_API Error cudaEventDestroy(Event* event) {
 WARPMAT_CUDA_API Error cudaEventRecord(Event* handle, Stream* stream) {
   return enqueue(__func__, [&](Context& context) {
     Event& event = event_of(handle);
+    require_same_context(handle, stream);
     event.capture_number = stream_of(stream).capture_number;
     event.front = stream_of(stream).front;
     event.recorded = event.capture_number == 0;
@@ -107,6 +113,7 @@ WARPMAT_CUDA_API Error cudaEventElapsedTime(float* milliseconds, Event* start, E
   return call(__func__, [&](Context& context) {
     require(milliseconds != nullptr);
     const Event &first = event_of(start), &last = event_of(end);
+    require(events().owner_of(start) == events().owner_of(end), cudaErrorInvalidResourceHandle);
     require(first.recorded && last.recorded && ((first.flags | last.flags) & untimed_event) == 0, cudaErrorInvalidResourceHandle);
     require(has_ended(context, first.ticket) && has_ended(context, last.ticket), cudaErrorNotReady);
     const std::chrono::duration<float, std::milli> between = last.time - first.time;

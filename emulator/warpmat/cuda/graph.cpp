@@ -161,6 +161,7 @@ std::vector<const GraphNode*> in_order(const Graph& graph) {
 void run(Context& context, const Graph& graph) {
   for (const GraphNode* const node : in_order(graph))
     if (node->enabled && node->work && !context.has_fault()) {
+      const AsOwner as(node->owner);
       node->work(context);
       end_paused_part(context);
     }
@@ -185,6 +186,7 @@ void launch_graph(Context& context, Stream* stream, const std::shared_ptr<const 
     std::vector<Ticket> after{begin};
     for (const GraphNode* const each : node->after) std::ranges::copy(ends[each], std::back_inserter(after));
     if (node->enabled && node->work && !context.has_fault()) {
+      const AsOwner as(node->owner);
       const Ticket ticket = run_behind(context, node->work, after);
       after.assign(ticket != 0 ? 1 : 0, ticket);
       std::ranges::copy(after, std::back_inserter(all));

@@ -70,6 +70,7 @@ struct Conditional {
 struct GraphNode {
   NodeType type = NodeType::empty;
   Work work = {};                      ///< empty: nothing is done
+  Owner owner = current_owner();       ///< the context that it runs in
   std::vector<GraphNode*> after = {};  ///< of the same graph: their work comes before
   Graph* graph = nullptr;
   const GraphNode* origin = nullptr;  ///< the node that this is a copy of; only compared

@@ -9,15 +9,36 @@
 
 namespace warpmat::cuda {
 
-/// Which context of the program owns an object: the number that cuCtxGetId gives. The primary context is 1.
+/// Which context of the program owns an object: the number that cuCtxGetId gives. The primary contexts of the GPUs are 1, 2, ...
 using Owner = std::uint64_t;
-constexpr Owner primary_owner = 1;
 constexpr Owner no_owner = 0;  ///< of what goes with another object
 
-/// The one that is current in this thread; the primary one where none is.
+constexpr Owner primary_of(int gpu) {
+  return static_cast<Owner>(gpu) + 1;
+}
+bool is_primary(Owner owner);
+/// The GPU of a context; of one that is no more the first.
+int gpu_of(Owner owner);
+
+/// The one whose work runs, else the one that is current in this thread; where none is, the primary one of the thread's GPU.
 Owner current_owner();
+inline int current_gpu() {
+  return gpu_of(current_owner());
+}
 /// The greatest one that any context has had.
 Owner last_owner();
+
+/// As long as it lives, current_owner() is `owner` in this thread.
+class AsOwner {
+ public:
+  explicit AsOwner(Owner owner);
+  AsOwner(const AsOwner&) = delete;
+  AsOwner& operator=(const AsOwner&) = delete;
+  ~AsOwner();
+
+ private:
+  Owner before_;
+};
 
 /// The objects of one kind that a program knows by their addresses, each with its owner.
 template <typename T>

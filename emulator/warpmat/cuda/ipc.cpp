@@ -28,6 +28,8 @@ struct Contents {
   std::int32_t process = 0, file = -1;      ///< whose file descriptor
   std::uint64_t device = 0, inode = 0;      ///< of the file, as its number may have become another file's
   std::uint64_t first_byte = 0, bytes = 0;  ///< of the allocation
+  std::int32_t gpu = 0;                     ///< that has it
+  std::int32_t unused = 0;
 };
 static_assert(sizeof(Contents) <= sizeof(IpcHandle));
 
@@ -86,7 +88,8 @@ WARPMAT_CUDA_API Error cudaIpcGetMemHandle(IpcHandle* handle, void* pointer) {
            .device = found.st_dev,
            .inode = found.st_ino,
            .first_byte = shared.first_byte,
-           .bytes = shared.bytes},
+           .bytes = shared.bytes,
+           .gpu = context.space.gpu_at(pointer)},
           *handle);
   });
 }
@@ -95,13 +98,14 @@ WARPMAT_CUDA_API Error cudaIpcOpenMemHandle(void** pointer, IpcHandle handle, un
   return call(__func__, [&](Context& context) {
     require(pointer != nullptr && flags == lazy_peer_access);
     const Contents contents = contents_of(handle, memory_magic);
+    require_device(contents.gpu);
     require(contents.process != ::getpid(), cudaErrorDeviceUninitialized);
     const std::pair key(contents.device, contents.inode);
     auto& opened = context.part<Opened>().all;
     auto known = opened.find(key);
     if (known == opened.end()) {
       const OpenFile file = open_file(contents);
-      const std::uint64_t address = context.space.open_shared({file.number(), contents.first_byte, contents.bytes});
+      const std::uint64_t address = context.space.open_shared({file.number(), contents.first_byte, contents.bytes}, contents.gpu);
       known = opened.emplace(key, Opened::One{.address = address, .owner = current_owner()}).first;
     }
     ++known->second.count;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -108,19 +109,19 @@ struct GridWorkspace {
   std::uint32_t bytes = sizeof(GridWorkspace), barrier = 0;
 };
 
-/// Those that no launch uses, each with its address.
+/// Of each GPU those that no launch uses, each with its address.
 struct Workspaces {
-  std::vector<std::uint64_t> free;
+  std::map<int, std::vector<std::uint64_t>> free;
 
   void leave(Context& context, Owner owner) {
-    if (owner != primary_owner) return;
-    for (const std::uint64_t address : std::exchange(free, {})) context.space.memory().free(address);
+    if (!is_primary(owner)) return;
+    for (const std::uint64_t address : std::exchange(free[gpu_of(owner)], {})) context.space.memory().free(address);
   }
 };
 
 /// The address of a workspace, with its barrier as at the start of a launch.
 std::uint64_t take_workspace(Context& context) {
-  std::vector<std::uint64_t>& free = context.part<Workspaces>().free;
+  std::vector<std::uint64_t>& free = context.part<Workspaces>().free[current_gpu()];
   if (free.empty()) free.push_back(context.space.memory().allocate(sizeof(GridWorkspace), "the barrier of a cooperative launch"));
   const std::uint64_t address = free.back();
   free.pop_back();
@@ -204,10 +205,12 @@ class OneLaunch {
   /// Returns whether it has ended, else it waits.
   bool run(Context& context, machine::Patience patience) {
     const HostAccess access(context.space.ranges_at_host());
+    DeviceMemory& memory = context.space.memory();
     const auto start = std::chrono::steady_clock::now();
     bool ended = true;
     try {
-      if (!running_) running_.emplace(kernel_, config_, context.space.memory(), arguments_, options_);
+      const AddressSpace::View view(context.space);
+      if (!running_) running_.emplace(kernel_, config_, memory, arguments_, options_);
       ended = running_->run(patience);
       if (ended) record_.result = running_->result();
     } catch (const Trap& trap) {
@@ -287,6 +290,7 @@ void perform(Context& context, const ChildLaunch& child) {
   if (child.bytes == 0) return;
   const bool copies = child.kind == ChildLaunch::Kind::copy;
   try {
+    const AddressSpace::View view(context.space);
     access_host(context.space.ranges_at_host(), [&] {
       if (copies)
         std::memmove(at(child.to), at(child.from), child.bytes);
@@ -334,7 +338,7 @@ class LaunchWithChildren final : public Paused {
     current_.emplace(context, *function_, launch.kernel, config, launch.arguments);
   }
   ~LaunchWithChildren() override {
-    if (workspace_ != 0) context_.part<Workspaces>().free.push_back(workspace_);
+    if (workspace_ != 0) context_.part<Workspaces>().free[gpu_].push_back(workspace_);
   }
 
   bool run(Context& context, machine::Patience patience) override {
@@ -366,6 +370,7 @@ class LaunchWithChildren final : public Paused {
 
   Context& context_;
   std::shared_ptr<const Function> function_;
+  const int gpu_ = current_gpu();
   std::uint64_t workspace_ = 0;
   std::optional<OneLaunch> current_;
   std::deque<ChildLaunch> waiting_, tails_;
@@ -374,6 +379,7 @@ class LaunchWithChildren final : public Paused {
 void CheckedLaunch::perform(Context& context) const {
   require(function->module->is_loaded(), cudaErrorInvalidResourceHandle);  // a graph may hold it longer than the program
   try {
+    function->module->share_managed(context);
     if (function->module->uses_heap()) static_cast<void>(heap_of(context.space.memory()));
     auto launch = std::make_unique<LaunchWithChildren>(context, *this);
     if (!launch->run(context, machine::Patience::brief)) pause(context, std::move(launch));
@@ -441,6 +447,7 @@ void apply(const LaunchAttribute& attribute, Request& request) {
 namespace {
 
 CheckedLaunch check(Context& context, const Request& request, void** arguments) {
+  require(owner_of_stream(request.stream) == current_owner(), cudaErrorInvalidResourceHandle);
   check_shape(request);
   const Kernel& kernel = kernel_to_run(context, *request.function);
   const code::Program& program = program_of(kernel);

@@ -35,6 +35,13 @@ const Allocation& pinned_at(Context& context, const void* host) {
   return *found;
 }
 
+/// Waits for the work of the context that has the memory.
+void finish_owner_of(Context& context, const void* pointer) {
+  const Allocation* const found = context.space.find(pointer);
+  const AsOwner as(found != nullptr ? found->owner : current_owner());
+  finish(context);
+}
+
 PointerAttributes attributes_of(const Context& context, const void* pointer) {
   PointerAttributes attributes{};
   const Allocation* const found = context.space.find(pointer);
@@ -42,6 +49,7 @@ PointerAttributes attributes_of(const Context& context, const void* pointer) {
   const bool on_device = found != nullptr ? found->is_of_device() : context.space.is_device_address(pointer);
   if (found == nullptr && !on_device)
     return {.type = unregistered_memory, .device = -2, .devicePointer = nullptr, .hostPointer = address, .reserved = {}};
+  attributes.device = found != nullptr ? found->gpu : context.space.gpu_at(pointer);
   attributes.devicePointer = address;
   attributes.hostPointer = on_device ? nullptr : address;
   attributes.type = on_device ? device_memory : found->kind == Kind::managed ? managed_memory : host_memory;
@@ -94,7 +102,7 @@ WARPMAT_CUDA_API Error cudaMallocHost(void** pointer, std::size_t bytes) {
 WARPMAT_CUDA_API Error cudaFree(void* pointer) {
   return call(__func__, [&](Context& context) {
     if (pointer == nullptr || is_of_graph(context, pointer)) return;
-    finish(context);
+    finish_owner_of(context, pointer);
     context.space.release(address_of(pointer), {Kind::device, Kind::managed}, cudaErrorInvalidValue);
   });
 }
@@ -102,7 +110,7 @@ WARPMAT_CUDA_API Error cudaFree(void* pointer) {
 WARPMAT_CUDA_API Error cudaFreeHost(void* pointer) {
   return call(__func__, [&](Context& context) {
     if (pointer == nullptr) return;
-    finish(context);
+    finish_owner_of(context, pointer);
     context.space.release(address_of(pointer), {Kind::pinned}, cudaErrorInvalidValue);
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
@@ -11,6 +12,8 @@
 namespace warpmat::cuda {
 
 struct Pool {                            ///< cudaMemPool_t and CUmemoryPool
+  int gpu = 0;                           ///< that has its memory
+  GpuSet others = 0;                     ///< which may access it, too
   std::array<int, 4> reuse{0, 1, 1, 1};  ///< by the attributes 1 to 3
   std::uint64_t threshold = 0, high = 0;
 };
@@ -29,15 +32,30 @@ enum PoolAttribute : int {
   used_high
 };
 
-struct Pools {
+struct PoolsOfGpu {
   Fresh<Pool> first = make_fresh<Pool>();
-  Handles<Pool> made;  ///< allocations from a destroyed one still name it
   Pool* current = first.get();
+};
 
+struct Pools {
+  std::map<int, PoolsOfGpu> of_gpu;
+  Handles<Pool> made;  ///< allocations from a destroyed one still name it
+
+  PoolsOfGpu& of(int gpu) {
+    const auto [found, is_new] = of_gpu.try_emplace(gpu);
+    if (is_new) found->second.first->gpu = gpu;
+    return found->second;
+  }
+  /// That no pool is current which is gone.
+  void check_current() {
+    for (auto& [gpu, own] : of_gpu)
+      if (made.find(own.current) == nullptr) own.current = own.first.get();
+  }
   void leave(Context&, Owner owner) {
     made.drop(owner);
-    if (owner == primary_owner) *first = {};
-    if (made.find(current) == nullptr) current = first.get();
+    const auto found = of_gpu.find(gpu_of(owner));
+    if (is_primary(owner) && found != of_gpu.end()) *found->second.first = {.gpu = found->first};
+    check_current();
   }
 };
 
@@ -46,7 +64,9 @@ Pools& pools() {
 }
 
 Pool& pool_of(Pool* handle) {
-  return handle == pools().first.get() ? *handle : pools().made.at(handle, cudaErrorInvalidValue);
+  for (const auto& [gpu, own] : pools().of_gpu)
+    if (handle == own.first.get()) return *handle;
+  return pools().made.at(handle, cudaErrorInvalidValue);
 }
 
 std::uint64_t used_by(const Context& context, const Pool& pool) {
@@ -68,24 +88,28 @@ void allocate(Context& context, void** pointer, std::size_t bytes, Pool& pool, S
   if (capture(stream, node)) return;
   *pointer = nullptr;
   if (bytes == 0) return;
-  const std::uint64_t address = context.space.allocate(bytes, Allocation::Kind::device, "cudaMallocAsync");
+  const std::uint64_t address = context.space.allocate(bytes, Allocation::Kind::device, "cudaMallocAsync", 0, pool.gpu);
   context.space.set_pool(address, &pool);
+  context.space.allow(address, set_of(pool.gpu) | pool.others);
   pool.high = std::max(pool.high, used_by(context, pool));
   *pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
 }
 
 /// Memory of graphs: cudaGraphMemAttributeType, used and reserved, each now and at most.
-std::uint64_t of_graphs(const Context& context) {
+std::uint64_t of_graphs(const Context& context, int gpu) {
   std::uint64_t bytes = 0;
   for (const auto& [address, allocation] : context.space.allocations())
-    if (allocation.kind == Allocation::Kind::graph) bytes += allocation.bytes;
+    if (allocation.kind == Allocation::Kind::graph && allocation.gpu == gpu) bytes += allocation.bytes;
   return bytes;
 }
 
 }  // namespace
 
 WARPMAT_CUDA_API Error cudaMallocAsync(void** pointer, std::size_t bytes, Stream* stream) {
-  return call(__func__, [&](Context& context) { allocate(context, pointer, bytes, *pools().current, stream); });
+  return call(__func__, [&](Context& context) {
+    const int gpu = gpu_of(owner_of_stream(stream));
+    allocate(context, pointer, bytes, *pools().of(gpu).current, stream);
+  });
 }
 
 WARPMAT_CUDA_API Error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, Pool* pool, Stream* stream) {
@@ -106,7 +130,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetDefaultMemPool(Pool** pool, int device) {
   return call(__func__, [&](Context&) {
     require(pool != nullptr);
     require_device(device);
-    *pool = pools().first.get();
+    *pool = pools().of(device).first.get();
   });
 }
 
@@ -114,14 +138,15 @@ WARPMAT_CUDA_API Error cudaDeviceGetMemPool(Pool** pool, int device) {
   return call(__func__, [&](Context&) {
     require(pool != nullptr);
     require_device(device);
-    *pool = pools().current;
+    *pool = pools().of(device).current;
   });
 }
 
 WARPMAT_CUDA_API Error cudaDeviceSetMemPool(int device, Pool* pool) {
   return call(__func__, [&](Context&) {
     require_device(device);
-    pools().current = &pool_of(pool);
+    require(pool_of(pool).gpu == device);
+    pools().of(device).current = pool;
   });
 }
 
@@ -132,14 +157,14 @@ WARPMAT_CUDA_API Error cudaMemPoolCreate(Pool** pool, const PoolProperties* prop
     if (properties->handleTypes != 0) throw ApiError(cudaErrorNotSupported, "pools that other processes share are not supported");
     if (properties->location.type != on_device) throw ApiError(cudaErrorNotSupported, "pools of host memory are not supported");
     require_device(properties->location.id);
-    *pool = pools().made.make();
+    *pool = pools().made.make(Pool{.gpu = properties->location.id});
   });
 }
 
 WARPMAT_CUDA_API Error cudaMemPoolDestroy(Pool* pool) {
   return call(__func__, [&](Context&) {
     require(pools().made.take(pool) != nullptr);
-    if (pools().current == pool) pools().current = pools().first.get();
+    pools().check_current();
   });
 }
 
@@ -188,23 +213,29 @@ WARPMAT_CUDA_API Error cudaMemPoolGetAttribute(Pool* handle, int attribute, void
 }
 
 WARPMAT_CUDA_API Error cudaMemPoolSetAccess(Pool* pool, const PoolAccess* access, std::size_t count) {
-  return call(__func__, [&](Context&) {
-    pool_of(pool);
+  return call(__func__, [&](Context& context) {
+    Pool& changed = pool_of(pool);
     require(count == 0 || access != nullptr);
+    GpuSet others = changed.others;
     for (std::size_t i = 0; i < count; ++i) {
       require(access[i].location.type == on_device && is_access(access[i].flags));
       require_device(access[i].location.id);
+      const GpuSet gpu = set_of(access[i].location.id);
+      others = access[i].flags == no_access ? others & ~gpu : others | gpu;
     }
+    changed.others = others;
+    for (const auto& [address, allocation] : context.space.allocations())
+      if (allocation.pool == pool) context.space.allow(address, set_of(changed.gpu) | others);
   });
 }
 
 WARPMAT_CUDA_API Error cudaMemPoolGetAccess(int* flags, Pool* pool, MemoryLocation* location) {
   return call(__func__, [&](Context&) {
-    pool_of(pool);
+    const Pool& asked = pool_of(pool);
     require(flags != nullptr && location != nullptr);
     require(location->type == on_device);
     require_device(location->id);
-    *flags = read_and_write;
+    *flags = ((set_of(asked.gpu) | asked.others) & set_of(location->id)) != 0 ? read_and_write : no_access;
   });
 }
 
@@ -212,7 +243,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetGraphMemAttribute(int device, int attribute,
   return call(__func__, [&](Context& context) {
     require_device(device);
     require(value != nullptr && attribute >= 0 && attribute <= 3);
-    const std::uint64_t bytes = of_graphs(context);
+    const std::uint64_t bytes = of_graphs(context, device);
     std::memcpy(value, &bytes, sizeof bytes);
   });
 }

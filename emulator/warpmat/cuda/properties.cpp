@@ -5,9 +5,13 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <string>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <warpmat/cuda/context.h>
+#include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/waiting.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
@@ -19,8 +23,15 @@ namespace {
 constexpr int runtime_version = 13000;
 constexpr unsigned known_device_flags = 0x1f;  ///< cudaDeviceMask
 
-DeviceProperties properties_of(const Device& device) {
+/// On the PCI bus: a GPU's number.
+constexpr int bus_of(int gpu) {
+  return gpu;
+}
+
+DeviceProperties properties_of(const Device& device, int gpu) {
   DeviceProperties all{};
+  all.uuid[15] = static_cast<unsigned char>(gpu);
+  all.pciBusID = bus_of(gpu);
   std::snprintf(all.name, sizeof all.name, "%s", device.name);
   all.totalGlobalMem = device.global_bytes;
   all.sharedMemPerBlock = 48 << 10;
@@ -143,7 +154,7 @@ constexpr std::pair<int, int> texture_attributes[] = {
     {62, 32}, {63, 33}, {64, 34}, {65, 35}, {66, 36}, {67, 37}, {68, 38}, {70, 6},  {71, 7},  {72, 8},  {73, 4},  {74, 5},  {77, 1},
 };
 
-int attribute_of(const Device& device, int number) {
+int attribute_of(const Device& device, int gpu, int number) {
   switch (number) {
     case 13: return device.clock_khz;
     case 36: return device.memory_clock_khz;
@@ -156,13 +167,13 @@ int attribute_of(const Device& device, int number) {
     default: break;
   }
   const auto* const limit = std::ranges::find(texture_attributes, number, &std::pair<int, int>::first);
-  if (limit != std::end(texture_attributes)) return properties_of(device).textures[limit->second];
+  if (limit != std::end(texture_attributes)) return properties_of(device, gpu).textures[limit->second];
   const auto* const found = std::ranges::find(attributes, number, &DeviceAttribute::number);
   if (found == std::end(attributes)) {
     require(number >= 1 && number <= 147);
     return 0;  // what this device lacks
   }
-  const DeviceProperties all = properties_of(device);
+  const DeviceProperties all = properties_of(device, gpu);
   const char* const at = reinterpret_cast<const char*>(&all) + found->offset;
   int narrow = 0;
   std::size_t wide = 0;
@@ -170,30 +181,49 @@ int attribute_of(const Device& device, int number) {
   return found->wide ? static_cast<int>(wide) : narrow;
 }
 
+std::string bus_id(int gpu) {
+  return fmt::format("0000:{:02x}:00.0", bus_of(gpu));
+}
+
+/// A GPU's access to the memory of others ends with its primary context, as does theirs to its memory.
+struct Peers {
+  static void leave(Context& context, Owner owner) {
+    if (!is_primary(owner)) return;
+    for (int gpu = 0; gpu < context.gpus; ++gpu) {
+      context.space.set_peer(gpu_of(owner), gpu, false);
+      context.space.set_peer(gpu, gpu_of(owner), false);
+    }
+  }
+};
+
 /// cudaLimit.
 enum Limit : int { stack_bytes, printf_bytes, heap_bytes, sync_depth, pending_launches, fetch_granularity, persisting_l2_bytes };
 constexpr std::size_t most_stack_bytes = 512 << 10;  ///< of a thread's local memory, by the Programming Guide's table
 
 /// Frees the heap of malloc(): the next one has the size that is then asked for.
 void forget_heap(DeviceMemory& memory) {
-  if (std::exchange(Internals::heap(memory), nullptr) != nullptr) memory.free(memory.find_name("the heap of malloc()")->address);
+  if (const auto heap = std::exchange(Internals::heap(memory), nullptr)) memory.free(heap->address());
 }
 
-/// The limits, with the values that a driver starts with.
-struct Limits {
+/// With the values that a driver starts with.
+struct LimitsOfGpu {
   std::map<int, std::size_t> all{{stack_bytes, 1024},      {printf_bytes, 1 << 20}, {heap_bytes, 8 << 20},   {sync_depth, 2},
                                  {pending_launches, 2048}, {fetch_granularity, 64}, {persisting_l2_bytes, 0}};
+};
+
+struct Limits {
+  std::map<int, LimitsOfGpu> of_gpu;
 
   void leave(Context& context, Owner owner) {
-    if (owner != primary_owner) return;
-    *this = {};
+    if (!is_primary(owner)) return;
+    of_gpu[gpu_of(owner)] = {};
     forget_heap(context.space.memory());
-    context.space.memory().set_heap_bytes(all.at(heap_bytes));
+    context.space.memory().set_heap_bytes(of_gpu[gpu_of(owner)].all.at(heap_bytes));
   }
 };
 
 std::map<int, std::size_t>& limits() {
-  return context().part<Limits>().all;
+  return context().part<Limits>().of_gpu[current_gpu()].all;
 }
 
 /// The depth to which kernels wait for kernels has a limit below sm_90 alone [CUDA Runtime API, cudaDeviceSetLimit].
@@ -216,19 +246,26 @@ void set_heap_bytes(Context& context, std::size_t bytes) {
 WARPMAT_CUDA_API Error cudaGetDeviceCount(int* count) {
   return call(__func__, [&](Context&) {
     require(count != nullptr);
-    *count = 1;
+    *count = context().gpus;
   });
 }
 
 WARPMAT_CUDA_API Error cudaGetDevice(int* device) {
   return call(__func__, [&](Context&) {
     require(device != nullptr);
-    *device = 0;
+    *device = chosen_device();
   });
 }
 
+/// It works behind a fault, too: another GPU may have none.
 WARPMAT_CUDA_API Error cudaSetDevice(int device) {
-  return call(__func__, [&](Context&) { require_device(device); });
+  if (in_host_function()) return last_error() = cudaErrorNotPermitted;
+  Context& state = context();
+  const std::lock_guard lock(mutex());
+  if (device < 0 || device >= state.gpus) return last_error() = cudaErrorInvalidDevice;
+  choose_device(device);
+  state.show_fault();
+  return state.has_fault() ? last_error() = state.fault_seen() : cudaSuccess;
 }
 
 WARPMAT_CUDA_API Error cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
@@ -241,7 +278,7 @@ WARPMAT_CUDA_API Error cudaInitDevice(int device, unsigned device_flags, unsigne
 
 WARPMAT_CUDA_API Error cudaSetValidDevices(int* devices, int count) {
   return call(__func__, [&](Context&) {
-    require(devices != nullptr && count >= 0 && count <= 1);  // each device once
+    require(devices != nullptr && count >= 0 && count <= context().gpus);
     for (int i = 0; i < count; ++i) require_device(devices[i]);
   });
 }
@@ -257,7 +294,7 @@ WARPMAT_CUDA_API Error cudaGetDeviceProperties(DeviceProperties* properties, int
   return call(__func__, [&](Context& context) {
     require(properties != nullptr);
     require_device(device);
-    *properties = properties_of(context.device);
+    *properties = properties_of(context.device, device);
   });
 }
 
@@ -265,7 +302,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetAttribute(int* value, int attribute, int dev
   return call(__func__, [&](Context& context) {
     require(value != nullptr);
     require_device(device);
-    *value = attribute_of(context.device, attribute);
+    *value = attribute_of(context.device, device, attribute);
   });
 }
 
@@ -273,13 +310,14 @@ WARPMAT_CUDA_API Error cudaDeviceSynchronize() {
   return call(__func__, [](Context& context) { finish(context); });
 }
 
-/// Frees all that the primary context has. It forgets no fault: behind one it succeeds, and the device is then not to be had, as on an
-/// H200.
+/// Frees all that the primary context of the current GPU has. It forgets no fault: behind one it succeeds, and the device is then not to be
+/// had, as on an H200.
 WARPMAT_CUDA_API Error cudaDeviceReset() {
   if (in_host_function()) return last_error() = cudaErrorNotPermitted;
   Context& state = context();
   const std::lock_guard lock(mutex());
-  if (!state.has_fault()) return state.release(primary_owner);
+  const AsOwner as(primary_of(current_gpu()));
+  if (!state.has_fault()) return state.release(current_owner());
   state.set_fault(cudaErrorDevicesUnavailable);
   return cudaSuccess;
 }
@@ -328,15 +366,17 @@ WARPMAT_CUDA_API Error cudaDeviceGetPCIBusId(char* id, int length, int device) {
   return call(__func__, [&](Context&) {
     require(id != nullptr && length >= 13);
     require_device(device);
-    std::snprintf(id, static_cast<std::size_t>(length), "0000:00:00.0");
+    std::snprintf(id, static_cast<std::size_t>(length), "%s", bus_id(device).c_str());
   });
 }
 
 WARPMAT_CUDA_API Error cudaDeviceGetByPCIBusId(int* device, const char* id) {
   return call(__func__, [&](Context&) {
     require(device != nullptr && id != nullptr);
-    require(std::strcmp(id, "0000:00:00.0") == 0, cudaErrorInvalidDevice);
-    *device = 0;
+    int gpu = 0;
+    while (gpu < context().gpus && bus_id(gpu) != id) ++gpu;
+    require_device(gpu);
+    *device = gpu;
   });
 }
 
@@ -345,24 +385,41 @@ WARPMAT_CUDA_API Error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
     require(can != nullptr);
     require_device(device);
     require_device(peer);
-    *can = 0;
+    *can = device != peer ? 1 : 0;
   });
 }
 
-/// There is one device, and none is its own peer.
-WARPMAT_CUDA_API Error cudaDeviceEnablePeerAccess(int device, unsigned) {
-  return call(__func__, [&](Context&) { throw ApiError(device == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice); });
+/// Each GPU may have access to each other one; none is its own peer.
+WARPMAT_CUDA_API Error cudaDeviceEnablePeerAccess(int device, unsigned flags) {
+  return call(__func__, [&](Context& context) {
+    require_device(device);
+    require(device != current_gpu(), cudaErrorPeerAccessUnsupported);
+    require(flags == 0);
+    require(!context.space.is_peer(current_gpu(), device), cudaErrorPeerAccessAlreadyEnabled);
+    context.part<Peers>();  // whose leave() ends it
+    context.space.set_peer(current_gpu(), device, true);
+  });
 }
 
 WARPMAT_CUDA_API Error cudaDeviceDisablePeerAccess(int device) {
-  return call(__func__, [&](Context&) { throw ApiError(device == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice); });
+  return call(__func__, [&](Context& context) {
+    require_device(device);
+    require(context.space.is_peer(current_gpu(), device), cudaErrorPeerAccessNotEnabled);
+    finish(context);
+    context.space.set_peer(current_gpu(), device, false);
+  });
 }
 
-/// Of two devices: there is one.
-WARPMAT_CUDA_API Error cudaDeviceGetP2PAttribute(int* value, int, int, int) {
+/// Of two GPUs: all are joined by NVLink.
+WARPMAT_CUDA_API Error cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
   return call(__func__, [&](Context&) {
+    enum : int { performance_rank = 1, access, native_atomics, array_access };
     require(value != nullptr);
-    throw ApiError(cudaErrorInvalidDevice);
+    require_device(device);
+    require_device(peer);
+    require(device != peer, cudaErrorInvalidDevice);
+    require(attribute >= performance_rank && attribute <= array_access);
+    *value = attribute == performance_rank ? 0 : 1;
   });
 }
 

@@ -22,7 +22,6 @@
 #include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::cuda {
-namespace {
 
 struct ManagedVariable {
   std::shared_ptr<DeviceModule> module;
@@ -30,7 +29,17 @@ struct ManagedVariable {
   std::uint64_t bytes = 0;
   void** host_pointer = nullptr;  ///< where the program keeps its address
   bool placed = false;            ///< it has one
+
+  void place(Context& context) {
+    const std::uint64_t address = module->place_variable(context, name);
+    context.space.share_variable(address, bytes);
+    *host_pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+    placed = true;
+  }
+  std::uint64_t address() const { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(*host_pointer)); }
 };
+
+namespace {
 
 using SharedModule = std::shared_ptr<DeviceModule>;
 
@@ -59,16 +68,12 @@ Registry& registry() {
   return lasting<Registry>();
 }
 
-void place(Context& context, ManagedVariable& variable) {
-  const std::uint64_t address = variable.module->variable(context, variable.name);
-  context.space.share_variable(address, variable.bytes);
-  *variable.host_pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
-  variable.placed = true;
-}
-
 void unload(const SharedModule& module) {
   module->set_unloaded();
-  module->forget_variables();
+  for (int gpu = 0; gpu < context().gpus; ++gpu) {
+    const AsOwner as(primary_of(gpu));
+    module->forget_variables();
+  }
   registry().forget(*module);
 }
 
@@ -80,17 +85,21 @@ struct LoadedModules {
   };
   std::map<const void*, One> all;  ///< by handle
 
-  /// The registered ones are the primary context's. They stay, with variables as at the start.
+  /// The registered ones are the primary contexts'. They stay, with variables as at the start. Managed ones are not those of one of several
+  /// GPUs, and keep their values then.
   void leave(Context& context, Owner owner) {
     for (auto it = all.begin(); it != all.end();) {
       const One one = it->second;
       if (one.owner == owner) unload(one.module);
       it = one.owner == owner ? all.erase(it) : std::next(it);
     }
-    if (owner != primary_owner) return;
-    for (const auto& [handle, module] : registry().modules) module->forget_variables();
+    if (!is_primary(owner)) return;
+    std::set<std::uint64_t> kept;
+    for (const ManagedVariable& variable : registry().managed)
+      if (context.gpus > 1 && variable.placed) kept.insert(variable.address());
+    for (const auto& [handle, module] : registry().modules) module->forget_variables(kept);
     for (ManagedVariable& variable : registry().managed)
-      if (variable.placed) place(context, variable);
+      if (context.gpus == 1 && variable.placed) variable.place(context);
   }
 };
 
@@ -170,6 +179,24 @@ const Kernel& DeviceModule::any_kernel(Context& context) {
 }
 
 std::uint64_t DeviceModule::variable(Context& context, const std::string& name) {
+  share_managed(context);
+  return place_variable(context, name);
+}
+
+void DeviceModule::share_managed(Context& context) {
+  if (context.gpus == 1) return;
+  std::map<std::string, std::uint64_t> managed;
+  for (ManagedVariable& variable : registry().managed) {
+    if (variable.module.get() != this) continue;
+    if (!variable.placed) variable.place(context);
+    managed.emplace(variable.name, variable.address());
+  }
+  DeviceMemory& memory = context.space.memory();
+  if (!managed.empty() && !Internals::modules(memory).contains(Internals::syntax(*module_)))
+    place_variables(any_kernel(context), memory, managed);
+}
+
+std::uint64_t DeviceModule::place_variable(Context& context, const std::string& name) {
   const Kernel& some = any_kernel(context);
   try {
     return variable_address(some, context.space.memory(), name);
@@ -193,12 +220,13 @@ const std::string& DeviceModule::recorded_name(Context& context) {
   return recorded_name_;
 }
 
-void DeviceModule::forget_variables() {
+void DeviceModule::forget_variables(const std::set<std::uint64_t>& kept) {
   if (!module_) return;
   AddressSpace& space = context().space;
   const auto placed = Internals::modules(space.memory()).extract(Internals::syntax(*module_));
   if (placed.empty()) return;
-  for (const std::uint64_t address : placed.mapped()) space.release_variable(address);
+  for (const std::uint64_t address : placed.mapped())
+    if (!kept.contains(address)) space.release_variable(address);
 }
 
 DeviceModule* add_module(std::shared_ptr<DeviceModule> module) {
@@ -321,7 +349,7 @@ WARPMAT_CUDA_API char __cudaInitModule(void** handle) {
   const Error error = call("__cudaInitModule", [&](Context& context) {
     const SharedModule module = registered_module(handle);
     for (ManagedVariable& variable : registry().managed)
-      if (variable.module == module && !variable.placed) place(context, variable);
+      if (variable.module == module && !variable.placed) variable.place(context);
   });
   return static_cast<char>(error == cudaSuccess);
 }

@@ -15,6 +15,8 @@
 
 namespace warpmat::cuda {
 
+struct ManagedVariable;
+
 /// Device code of the program. Its PTX is parsed when it is first used, each kernel resolved once.
 class DeviceModule : public std::enable_shared_from_this<DeviceModule> {
  public:
@@ -26,15 +28,18 @@ class DeviceModule : public std::enable_shared_from_this<DeviceModule> {
 
   /// Throws ApiError: cudaErrorNoKernelImageForDevice, cudaErrorInvalidPtx, cudaErrorNotSupported (what warpmat does not execute).
   const Kernel& kernel(Context& context, const std::string& entry);
-  /// The address of a .global or .const variable. Throws ApiError with cudaErrorInvalidSymbol.
+  /// The address of a .global or .const variable on the current GPU. Throws ApiError with cudaErrorInvalidSymbol.
   std::uint64_t variable(Context& context, const std::string& name);
   /// The bytes of that variable.
   std::uint64_t variable_bytes(Context& context, const std::string& name);
   /// False once the program has unloaded it: what still holds it, such as a node of a graph, runs nothing of it then.
   bool is_loaded() const { return loaded_; }
   void set_unloaded() { loaded_ = false; }
-  /// Frees its variables. Those of a module that stays are made anew, with their initial values, when they are next used.
-  void forget_variables();
+  /// Before kernels run on the current GPU: gives it the managed variables, which all GPUs share.
+  void share_managed(Context& context);
+  /// Frees its variables on the current GPU, but those at the addresses `kept`. Those of a module that stays are made anew, with their
+  /// initial values, when they are next used.
+  void forget_variables(const std::set<std::uint64_t>& kept = {});
   /// Whether its kernels may call malloc(), which gives the heap its size when one of them is launched, whichever it is (measured on an
   /// H200). False until the module is parsed, which its first launch does before it asks.
   bool uses_heap() const { return uses_heap_; }
@@ -56,7 +61,10 @@ class DeviceModule : public std::enable_shared_from_this<DeviceModule> {
   void set_recorded(const std::string& entry) { recorded_.insert(entry); }
 
  private:
+  friend struct ManagedVariable;
+
   const Kernel& any_kernel(Context& context);
+  std::uint64_t place_variable(Context& context, const std::string& name);
   std::optional<AssemblerDecisions> decide(Context& context, const std::string& entry, const KernelOptions& options);
 
   std::function<DeviceCode(const Target&)> read_code_;

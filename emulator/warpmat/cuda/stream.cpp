@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/launch.h>
@@ -20,17 +21,22 @@ bool is_stream_attribute(int id) {
   return std::ranges::find(stream_attributes, id) != stream_attributes.end();
 }
 
-struct Streams {
+/// Of each context.
+struct DefaultStreams {
   Stream legacy{.id = 1}, per_thread{.flags = non_blocking, .id = 2};
+};
+
+struct Streams {
+  std::map<Owner, DefaultStreams> defaults;
   Handles<Stream> made;
   std::uint64_t last_id = 2;
 
   void leave(Context&, Owner owner) {
     made.drop(owner, abandon_capture);
-    if (owner != primary_owner) return;
-    abandon_capture(per_thread);
-    per_thread = {.flags = non_blocking, .id = 2};
-    legacy = {.id = 1};
+    const auto found = defaults.find(owner);
+    if (found == defaults.end()) return;
+    abandon_capture(found->second.per_thread);
+    defaults.erase(found);
   }
 };
 
@@ -54,9 +60,10 @@ bool& null_is_per_thread() {
 Stream& stream_of(Stream* handle) {
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
   Streams& all = streams();
-  if (number == 0 && null_is_per_thread()) return all.per_thread;
-  if (number <= 1) return all.legacy;  // null, cudaStreamLegacy
-  return number == 2 ? all.per_thread : all.made.at(handle);
+  constexpr std::uintptr_t legacy = 1, per_thread = 2;  // cudaStreamLegacy, cudaStreamPerThread
+  if (number > per_thread) return all.made.at(handle);
+  DefaultStreams& own = all.defaults[current_owner()];
+  return number == per_thread || (number != legacy && null_is_per_thread()) ? own.per_thread : own.legacy;
 }
 
 Owner owner_of_stream(Stream* handle) {
@@ -68,6 +75,7 @@ Owner owner_of_stream(Stream* handle) {
 bool capture(Stream* handle, const std::function<GraphNode()>& make) {
   Stream& stream = stream_of(handle);
   if (stream.capture == nullptr) return false;
+  const AsOwner as(owner_of_stream(handle));
   stream.front = {&add_node(*stream.capture, stream.front, make())};
   return true;
 }
@@ -84,7 +92,7 @@ void leave_capture(const Graph* graph) {
     stream.front.clear();
   };
   streams().made.for_each(leave);
-  leave(streams().per_thread);
+  for (auto& [owner, own] : streams().defaults) leave(own.per_thread);
 }
 
 Work host_work(std::function<void()> function) {
@@ -164,8 +172,7 @@ WARPMAT_CUDA_API Error cudaStreamGetId(Stream* stream, unsigned long long* id) {
 WARPMAT_CUDA_API Error cudaStreamGetDevice(Stream* stream, int* device) {
   return call(__func__, [&](Context&) {
     require(device != nullptr);
-    stream_of(stream);
-    *device = 0;
+    *device = gpu_of(owner_of_stream(stream));
   });
 }
 

@@ -190,6 +190,18 @@ struct Copy3D {  ///< cudaMemcpy3DParms
   CopyKind kind;
 };
 
+struct Copy3DPeer {  ///< cudaMemcpy3DPeerParms
+  struct Array* srcArray;
+  Position srcPos;
+  PitchedPointer srcPtr;
+  int srcDevice;
+  struct Array* dstArray;
+  Position dstPos;
+  PitchedPointer dstPtr;
+  int dstDevice;
+  Extent extent;
+};
+
 struct Fill {  ///< cudaMemsetParams
   void* dst;
   std::size_t pitch;

@@ -34,10 +34,11 @@ constexpr int most_rounds = 256;                              ///< of launches t
 struct Place {
   std::uint64_t stream = 0, thread = 0;
   bool blocking = false;  ///< its work waits for the legacy stream's, and conversely
-  bool operator==(const Place& other) const { return stream == other.stream && thread == other.thread; }
+  Owner owner = no_owner;
+  bool operator==(const Place& other) const { return stream == other.stream && thread == other.thread && owner == other.owner; }
   bool is_legacy() const { return stream == 1; }
   bool comes_behind(const Place& other) const {
-    return *this == other || (is_legacy() && other.blocking) || (other.is_legacy() && blocking);
+    return *this == other || (owner == other.owner && ((is_legacy() && other.blocking) || (other.is_legacy() && blocking)));
   }
 };
 
@@ -52,7 +53,7 @@ Place place_of(Stream* handle) {
   constexpr std::uint64_t per_thread = 2;
   const Stream& stream = stream_of(handle);
   const bool own = stream.id == per_thread;
-  return {stream.id, own ? number_of_thread() : 0, own || stream.flags == 0};
+  return {stream.id, own ? number_of_thread() : 0, own || stream.flags == 0, owner_of_stream(handle)};
 }
 
 /// Whether the program has threads beside this one, which may write memory. `own`: those of this file.
@@ -68,6 +69,7 @@ std::atomic<bool> any_paused = false;  ///< so far
 class Queue {
  public:
   bool empty() const { return items_.empty(); }
+  bool has_work_of(Owner owner) const { return std::ranges::find(items_, owner, &Item::owner) != items_.end(); }
   bool has(Ticket ticket) const { return std::ranges::find(items_, ticket, &Item::ticket) != items_.end(); }
 
   /// What work at `place` comes behind: of each stream the last.
@@ -128,7 +130,7 @@ class Queue {
         end_in_deadlock(context);
       }
     }
-    if (context.has_fault()) drop_waiting();
+    drop_waiting(context);
   }
 
   void print(const std::string& text) {
@@ -150,7 +152,7 @@ class Queue {
  private:
   struct Item {
     Ticket ticket = 0;
-    Owner owner = primary_owner;
+    Owner owner = no_owner;
     Place place;
     bool in_stream = false;
     Work work;
@@ -198,8 +200,8 @@ class Queue {
   /// Returns whether work has ended or moved.
   bool go_round(Context& context, Patience patience) {
     bool any = false;
-    for (auto item = items_.begin(); item != items_.end() && !context.has_fault();) {
-      if (item->runs || !item->after.empty()) {
+    for (auto item = items_.begin(); item != items_.end();) {
+      if (item->runs || !item->after.empty() || context.has_fault(item->owner)) {
         ++item;
         continue;
       }
@@ -207,12 +209,13 @@ class Queue {
       any = any || ended || item->launch->moved();
       item = ended ? end(item) : std::next(item);
     }
-    if (context.has_fault()) drop_waiting();
+    drop_waiting(context);
     return any;
   }
 
   /// Begins the work or goes on with its launch. Returns whether it has ended.
   bool run(Context& context, Item& item, Patience patience) {
+    const AsOwner as(item.owner);
     Item* const outer = std::exchange(running_, &item);
     item.runs = true;
     bool ended = false;
@@ -253,8 +256,9 @@ class Queue {
   }
 
   /// What is behind a fault never runs.
-  void drop_waiting() {
-    std::erase_if(items_, [](const Item& item) { return !item.runs; });
+  void drop_waiting(const Context& context) {
+    for (auto item = items_.begin(); item != items_.end();)
+      item = !item->runs && context.has_fault(item->owner) ? end(item) : std::next(item);
   }
 
   /// The thread that lets launches go on when the host writes memory without a call. It ends when none is paused.
@@ -310,7 +314,7 @@ void wait_until(Context& context, Done done) {
   const std::lock_guard lock(mutex());
   Context& state = context();
   Queue& all = queue(state);
-  if (!state.has_fault()) all.wait(state, [&] { return all.empty(); });
+  all.wait(state, [&] { return all.empty(); });
   all.print_kept();
 }
 
@@ -319,6 +323,7 @@ void wait_until(Context& context, Done done) {
 Ticket run_in_order(Context& context, Stream* stream, const Work& work, const std::vector<Ticket>& also) {
   Queue& all = queue(context);
   const Place place = place_of(stream);
+  const AsOwner as(place.owner);
   if (all.empty()) return all.add(context, &place, work, {});
   all.go_on(context, Patience::brief);  // what the host has written comes before the work
   std::vector<Ticket> after = all.before(place);
@@ -357,7 +362,7 @@ void look_at_paused(Context& context) {
 }
 
 void finish(Context& context) {
-  wait_until(context, [&] { return !is_busy(context); });
+  wait_until(context, [&] { return !queue(context).has_work_of(current_owner()); });
 }
 
 void finish(Context& context, Stream* stream) {

@@ -20,6 +20,8 @@ class WARPMAT_API DeviceHeap {
  public:
   DeviceHeap(std::uint64_t address, std::uint64_t bytes) : first_(address), next_(address), free_{{address, bytes}}, live_(bytes) {}
 
+  /// Of its first byte.
+  std::uint64_t address() const { return first_; }
   /// The address of `bytes` bytes, a multiple of 16; 0 if no free range has room for them.
   std::uint64_t allocate(std::uint64_t bytes);
   /// Returns false if no part that is in use begins at `address`; 0 is free always.

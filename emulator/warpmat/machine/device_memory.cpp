@@ -83,8 +83,18 @@ StoredBuffer::Bytes zeroed(std::uint64_t bytes) {
   return data;
 }
 
-StoredBuffer stored(std::uint64_t address, std::uint64_t bytes, StoredBuffer::Bytes data, std::string name) {
-  return {.address = address, .bytes = bytes, .data = std::move(data), .name = std::make_unique<const std::string>(std::move(name))};
+StoredBuffer stored(std::uint64_t address, std::uint64_t bytes, StoredBuffer::Bytes data, std::string name, std::size_t gpu) {
+  return {.address = address,
+          .bytes = bytes,
+          .data = std::move(data),
+          .name = std::make_unique<const std::string>(std::move(name)),
+          .gpu = gpu};
+}
+
+/// Why a kernel of `gpu` may not access it, behind its title.
+std::string why_not(const StoredBuffer& buffer, std::size_t gpu) {
+  if (buffer.freed) return ", which was freed";
+  return buffer.closed ? fmt::format(", which is of GPU {}: GPU {} has no access to it", buffer.gpu, gpu) : "";
 }
 
 /// Of set_most_bytes()'s limit.
@@ -154,7 +164,7 @@ std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string name, std:
   alignment = std::max(alignment, smallest_alignment);
   const std::uint64_t address = free_address(bytes, alignment);
   check_room(bytes, name);
-  buffers_.insert(first_behind(buffers_, address), stored(address, bytes, zeroed(bytes), std::move(name)));
+  buffers_.insert(first_behind(buffers_, address), stored(address, bytes, zeroed(bytes), std::move(name), gpu_));
   next_address_ = plus(address, plus(bytes, gap_bytes));
   used_bytes_ += bytes;
   return address;
@@ -173,7 +183,7 @@ void DeviceMemory::place(std::uint64_t address, std::span<const std::uint8_t> co
   if (!before_next || (after != buffers_.begin() && (std::prev(after)->end() > address || std::prev(after)->address == address)))
     throw std::invalid_argument(fmt::format("{} bytes at {:#x} overlap another buffer: {}", contents.size(), address, describe(address)));
   check_room(contents.size(), name);
-  StoredBuffer buffer = stored(address, contents.size(), zeroed(contents.size()), std::move(name));
+  StoredBuffer buffer = stored(address, contents.size(), zeroed(contents.size()), std::move(name), gpu_);
   if (!contents.empty()) std::memcpy(buffer.data.get(), contents.data(), contents.size());
   buffers_.insert(after, std::move(buffer));
   used_bytes_ += contents.size();
@@ -210,7 +220,7 @@ void DeviceMemory::move_to_own_address(std::uint64_t address) {
 
 void DeviceMemory::add_own_memory(std::span<std::uint8_t> bytes, std::string name) {
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(bytes.data()));
-  StoredBuffer buffer = stored(address, bytes.size(), {bytes.data(), StoredBuffer::Release(false)}, std::move(name));
+  StoredBuffer buffer = stored(address, bytes.size(), {bytes.data(), StoredBuffer::Release(false)}, std::move(name), gpu_);
   buffer.foreign = true;
   buffers_.insert(first_behind(buffers_, address), std::move(buffer));
 }
@@ -262,6 +272,14 @@ void DeviceMemory::copy_written(std::uint64_t to, std::uint64_t from, std::uint6
   for (const Unwritten& range : missing) set_unwritten(to + (range.address - from), range.bytes);
 }
 
+void select_gpu(DeviceMemory& memory, std::size_t gpu) {
+  Internals::select_gpu(memory, gpu);
+}
+
+std::size_t gpu_of(const DeviceMemory& memory) {
+  return Internals::gpu(memory);
+}
+
 void follow_writes(DeviceMemory& memory, bool followed) {
   for (StoredBuffer& buffer : Internals::buffers(memory)) {
     if (!followed) buffer.written.reset();
@@ -287,13 +305,13 @@ const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t addres
 
 std::optional<std::span<std::uint8_t>> find_range(const DeviceMemory& memory, std::uint64_t address, CheckedSize count) {
   const StoredBuffer* const buffer = find_buffer(memory, address);
-  if (buffer == nullptr || buffer->freed || !count.fits(buffer->end() - address)) return std::nullopt;
+  if (buffer == nullptr || !buffer->open() || !count.fits(buffer->end() - address)) return std::nullopt;
   return std::span(buffer->data.get() + (address - buffer->address), *count.value());
 }
 
 std::string describe_range(const DeviceMemory& memory, std::uint64_t address, std::uint64_t count) {
   const StoredBuffer* const buffer = find_buffer(memory, address);
-  if (buffer == nullptr || buffer->freed) return memory.describe(address);
+  if (buffer == nullptr || !buffer->open()) return memory.describe(address);
   return fmt::format("the last {} bytes lie beyond the end of {}", count - (buffer->end() - address), title(*buffer));
 }
 
@@ -312,7 +330,7 @@ std::optional<DeviceMemory::Buffer> DeviceMemory::find_name(std::string_view nam
 std::string DeviceMemory::describe(std::uint64_t address) const {
   if (buffers_.empty()) return "there are no buffers";
   if (const StoredBuffer* buffer = find_buffer(*this, address)) {
-    return fmt::format("{} bytes into {}{}", address - buffer->address, title(*buffer), buffer->freed ? ", which was freed" : "");
+    return fmt::format("{} bytes into {}{}", address - buffer->address, title(*buffer), why_not(*buffer, gpu_));
   }
   const auto after = first_behind(buffers_, address);
   const std::uint64_t to_next = after == buffers_.end() ? ~std::uint64_t{0} : after->address - address;
@@ -352,8 +370,8 @@ const Texture* find_texture(const DeviceMemory& memory, std::uint64_t handle) {
 }
 
 void DeviceMemory::set_heap_bytes(std::uint64_t bytes) {
-  if (heap_ != nullptr) throw std::logic_error("a kernel has used the heap already");
-  heap_bytes_ = bytes;
+  if (gpus_[gpu_].heap != nullptr) throw std::logic_error("a kernel has used the heap already");
+  gpus_[gpu_].heap_bytes = bytes;
 }
 
 DeviceHeap& heap_of(DeviceMemory& memory) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,11 +21,16 @@ struct Internals {
   static const std::vector<StoredBuffer>& buffers(const DeviceMemory& memory) { return memory.buffers_; }
   static std::vector<StoredBuffer>& buffers(DeviceMemory& memory) { return memory.buffers_; }
   static const code::Program& program(const Kernel& kernel) { return *kernel.program_; }
-  static PlacedModules& modules(DeviceMemory& memory) { return memory.modules_; }
-  static std::shared_ptr<DeviceHeap>& heap(DeviceMemory& memory) { return memory.heap_; }
-  static const std::shared_ptr<DeviceHeap>& heap(const DeviceMemory& memory) { return memory.heap_; }
+  static PlacedModules& modules(DeviceMemory& memory) { return memory.gpus_[memory.gpu_].modules; }
+  static std::shared_ptr<DeviceHeap>& heap(DeviceMemory& memory) { return memory.gpus_[memory.gpu_].heap; }
+  static const std::shared_ptr<DeviceHeap>& heap(const DeviceMemory& memory) { return memory.gpus_[memory.gpu_].heap; }
   static StoredBuffer& beginning_at(DeviceMemory& memory, std::uint64_t address) { return memory.beginning_at(address); }
-  static std::uint64_t heap_bytes(const DeviceMemory& memory) { return memory.heap_bytes_; }
+  static std::size_t gpu(const DeviceMemory& memory) { return memory.gpu_; }
+  static void select_gpu(DeviceMemory& memory, std::size_t gpu) {
+    memory.gpus_.resize(std::max(memory.gpus_.size(), gpu + 1));
+    memory.gpu_ = gpu;
+  }
+  static std::uint64_t heap_bytes(const DeviceMemory& memory) { return memory.gpus_[memory.gpu_].heap_bytes; }
   static Textures& textures(DeviceMemory& memory) { return memory.textures_; }
   static const Textures& textures(const DeviceMemory& memory) { return memory.textures_; }
   static std::uint64_t& last_texture(DeviceMemory& memory) { return memory.last_texture_; }

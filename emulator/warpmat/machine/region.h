@@ -37,7 +37,7 @@ struct Region {
 [[gnu::always_inline]] inline void fetch_ahead(const WarpState& warp, const code::Operation& operation, const StoredBuffer& buffer,
                                                std::uint64_t offset, std::uint32_t stride) {
   constexpr std::uint32_t near = 192, line = 64;
-  if (stride + near < 2 * near || operation.semantics != catalogue::Semantics::load || buffer.freed) return;
+  if (stride + near < 2 * near || operation.semantics != catalogue::Semantics::load || !buffer.open()) return;
   const std::uint64_t next = offset + static_cast<std::uint64_t>(static_cast<std::int32_t>(stride));
   const code::Access& access = warp.program().of<code::Access>(operation);
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector * warp_size;
@@ -66,8 +66,8 @@ struct Region {
   if (stride == last.stride && buffer != nullptr) fetch_ahead(warp, operation, *buffer, address - buffer->address, stride);
   last.address = static_cast<std::uint32_t>(address);
   last.stride = stride;
-  return buffer == nullptr || buffer->freed || buffer->live != nullptr ? Region{}
-                                                                       : Region{buffer->data.get(), buffer->address, buffer->bytes};
+  return buffer == nullptr || !buffer->open() || buffer->live != nullptr ? Region{}
+                                                                         : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }
 
 /// The addresses in a region, where the access is of the usual kind: nothing for all others, which locate() finds or reports.

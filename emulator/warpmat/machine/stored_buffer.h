@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -30,19 +31,28 @@ struct StoredBuffer {
   std::uint64_t bytes = 0;
   Bytes data = nullptr;
   bool freed = false;
+  bool closed = false;                         ///< of another GPU, which does not let the kernel that runs access it
   std::unique_ptr<const std::string> name;     ///< behind a pointer: DeviceMemory::Buffer's name outlives later allocations
   bool foreign = false;                        ///< of add_own_memory()
   std::unique_ptr<ByteSet> written = nullptr;  ///< the bytes that somebody has written; nullptr: all are
   const ByteSet* live = nullptr;               ///< of the heap of malloc(): the bytes of its parts; nullptr: all may be accessed
 
+  std::size_t gpu = 0;  ///< that has it
+
   std::uint64_t end() const { return address + bytes; }
+  /// Whether the kernel that runs may access it, but for what `live` says.
+  bool open() const { return !freed && !closed; }
 };
+
+/// Several GPUs may have one address space: from now on `gpu` allocates, places modules, has a heap, and runs kernels.
+void select_gpu(DeviceMemory& memory, std::size_t gpu);
+std::size_t gpu_of(const DeviceMemory& memory);
 
 /// The buffer that contains `address`, freed or not, or nullptr. Who accesses bytes asks find_range() for all of them: another buffer may
 /// begin where this one ends.
 const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t address);
 
-/// The `count` bytes at `address` in this process; nothing unless one buffer that is not freed contains them all.
+/// The `count` bytes at `address` in this process; nothing unless one buffer that is not freed, nor closed, contains them all.
 std::optional<std::span<std::uint8_t>> find_range(const DeviceMemory& memory, std::uint64_t address, CheckedSize count);
 
 /// What a launch does before its kernel runs: with `followed`, stores of the kernel are noted (Checks::global). Else all bytes count as

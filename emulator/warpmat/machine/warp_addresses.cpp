@@ -22,6 +22,23 @@ bool is_live(const StoredBuffer& buffer, std::uint64_t address, std::uint64_t by
   return buffer.live == nullptr || buffer.live->has_all(address - buffer.address, bytes);
 }
 
+/// Why an `access` that find_range() does not find fails.
+Trap::Reason reason_of(const DeviceMemory& memory, const std::string& access, std::uint64_t address, std::uint64_t bytes) {
+  const Trap::Note place{fmt::format("address {:#x}: {}", address, describe_range(memory, address, bytes))};
+  const StoredBuffer* const buffer = find_buffer(memory, address);
+  if (buffer != nullptr && !buffer->freed && buffer->closed)
+    return {fmt::format("{} of GPU {} by GPU {}, which has no access to it", access, buffer->gpu, gpu_of(memory)),
+            {place},
+            "cudaDeviceEnablePeerAccess gives access to what cudaMalloc has allocated, cudaMemPoolSetAccess to memory of pools, and "
+            "cuMemSetAccess to mapped memory"};
+  const bool begins_inside = find_range(memory, address, 1).has_value();
+  return {fmt::format("{} {}", access, begins_inside ? "across the end of a buffer" : "outside of any buffer"),
+          {place},
+          find_range(memory, address - 1, 1) && !begins_inside
+              ? "this is the first byte behind the buffer: a bound may be one too large, as with <= for <"
+              : ""};
+}
+
 }  // namespace
 
 void WarpState::find_addresses(const Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const {
@@ -86,12 +103,8 @@ std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t ad
          Trap::Kind::out_of_range);
   }
   trap(lane, address,
-       {fmt::format("{} of {} bytes {} {} memory {}", what, bytes, writes ? "to" : "from", name(space),
-                    find_range(launch_.memory, address, 1) ? "across the end of a buffer" : "outside of any buffer"),
-        {{fmt::format("address {:#x}: {}", address, describe_range(launch_.memory, address, bytes))}},
-        find_range(launch_.memory, address - 1, 1) && !find_range(launch_.memory, address, 1)
-            ? "this is the first byte behind the buffer: a bound may be one too large, as with <= for <"
-            : ""},
+       reason_of(launch_.memory, fmt::format("{} of {} bytes {} {} memory", what, bytes, writes ? "to" : "from", name(space)), address,
+                 bytes),
        Trap::Kind::out_of_range);
 }
 

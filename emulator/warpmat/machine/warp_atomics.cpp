@@ -103,7 +103,7 @@ bool locate_one(WarpState& warp, const Operation& operation, const Access& acces
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
   const StoredBuffer*& buffer = warp.block().last_access(operation.payload).buffer;
   if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = find_buffer(warp.launch().memory, address);
-  if (buffer == nullptr || buffer->freed || buffer->live != nullptr || address % bytes != 0) return false;
+  if (buffer == nullptr || !buffer->open() || buffer->live != nullptr || address % bytes != 0) return false;
   const std::uint64_t offset = address - buffer->address;
   if (offset >= buffer->bytes || bytes > buffer->bytes - offset) return false;
   addresses.address[lane] = address;

@@ -182,7 +182,7 @@ template <bool stores>
     buffer = last.buffer = find_buffer(warp.launch().memory, address);
     if (buffer == nullptr) return false;
   }
-  if (buffer->freed || buffer->live != nullptr) return false;
+  if (!buffer->open() || buffer->live != nullptr) return false;
   if (buffer->address % word != 0 || buffer->bytes < word || buffer->bytes > largest_region) return false;
   const std::uint64_t add = static_cast<std::uint64_t>(access.offset) - buffer->address;
   const auto end = static_cast<std::uint32_t>(buffer->bytes) - word;

@@ -1,6 +1,7 @@
-// NVML: the facts of the one card that a target stands for. Sensor readings, such as its temperature, are not supported.
+// NVML: the facts of the cards, all of the one that a target stands for. Sensor readings, such as its temperature, are not supported.
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -29,7 +30,7 @@ enum NvmlStatus : int {
   nvml_insufficient_size = 7,
 };
 
-struct Card {};  ///< nvmlDevice_t
+struct Card {};  ///< nvmlDevice_t: an element of `cards`
 
 struct MemoryFacts {  ///< nvmlMemory_t
   unsigned long long total, free, used;
@@ -54,7 +55,11 @@ struct CardFacts {
 };
 constexpr CardFacts card_facts[] = {{"NVIDIA H200", 700000, 5, 16}};
 
-constexpr Card the_card;
+constexpr std::array<Card, most_gpus> cards{};
+
+int gpu_of(const Card* card) {
+  return static_cast<int>(card - cards.data());
+}
 
 struct Initialised {
   int count = 0;
@@ -73,7 +78,11 @@ int query(Body&& body) {
 }
 template <typename Body>
 int query_card(const Card* card, Body&& body) {
-  return query([&]() -> int { return card == &the_card ? body(context()) : int(nvml_invalid_argument); });
+  return query([&]() -> int {
+    if (card < cards.data() || card >= cards.data() + context().gpus) return nvml_invalid_argument;
+    const AsOwner as(primary_of(gpu_of(card)));
+    return body(context());
+  });
 }
 
 template <typename T>
@@ -100,15 +109,15 @@ int give_fact(const Card* card, unsigned* to, unsigned CardFacts::*fact) {
   });
 }
 
-std::string bus_id() {
+std::string bus_id(int gpu) {
   char id[32] = "";
-  static_cast<void>(cudaDeviceGetPCIBusId(id, sizeof id, 0));
+  static_cast<void>(cudaDeviceGetPCIBusId(id, sizeof id, gpu));
   return id;
 }
 
 /// The same for each run, as the addresses are.
-std::string_view card_uuid() {
-  return "GPU-77617270-6d61-7400-0000-000000000000";
+std::string card_uuid(int gpu) {
+  return fmt::format("GPU-77617270-6d61-7400-0000-{:012x}", gpu);
 }
 
 namespace nvml {
@@ -150,38 +159,44 @@ int systemGetCudaDriverVersion(const char*, int* version) {
 }
 
 int deviceGetCount(const char*, unsigned* count) {
-  return query([&] { return give(count, 1u); });
+  return query([&] { return give(count, static_cast<unsigned>(context().gpus)); });
 }
 int unitGetCount(const char*, unsigned* count) {
   return query([&] { return give(count, 0u); });
 }
-int find_card(bool found, const Card** card) {
-  return query([&] { return found ? give(card, &the_card) : int(nvml_not_found); });
+/// The first card with the property.
+template <typename Has>
+int find_card(const Card** card, Has has) {
+  return query([&] {
+    for (int gpu = 0; gpu < context().gpus; ++gpu)
+      if (has(gpu)) return give(card, &cards[static_cast<std::size_t>(gpu)]);
+    return int(nvml_not_found);
+  });
 }
 int deviceGetHandleByIndex(const char*, unsigned index, const Card** card) {
-  return query([&] { return index == 0 ? give(card, &the_card) : int(nvml_invalid_argument); });
+  return query([&] { return index < static_cast<unsigned>(context().gpus) ? give(card, &cards[index]) : int(nvml_invalid_argument); });
 }
 int deviceGetHandleByUUID(const char*, const char* uuid, const Card** card) {
-  return find_card(uuid != nullptr && card_uuid() == uuid, card);
+  return find_card(card, [&](int gpu) { return uuid != nullptr && card_uuid(gpu) == uuid; });
 }
 /// With or without leading zeros of the domain.
 int deviceGetHandleByPciBusId(const char*, const char* id, const Card** card) {
-  return find_card(id != nullptr && (bus_id() == id || "0000" + bus_id() == id), card);
+  return find_card(card, [&](int gpu) { return id != nullptr && (bus_id(gpu) == id || "0000" + bus_id(gpu) == id); });
 }
 
 int deviceGetName(const char*, const Card* card, char* text, unsigned length) {
   return query_card(card, [&](Context& context) { return give_text(text, length, context.device.name); });
 }
 int deviceGetUUID(const char*, const Card* card, char* text, unsigned length) {
-  return query_card(card, [&](Context&) { return give_text(text, length, card_uuid()); });
+  return query_card(card, [&](Context&) { return give_text(text, length, card_uuid(gpu_of(card))); });
 }
 #define WARPMAT_NVML(name, give, what)                    \
   int name(const char*, const Card* card, unsigned* to) { \
     return give(card, to, what);                          \
   }
-WARPMAT_NVML(deviceGetIndex, give_number, 0)
-WARPMAT_NVML(deviceGetMinorNumber, give_number, 0)
-WARPMAT_NVML(deviceGetBoardId, give_number, 0)
+WARPMAT_NVML(deviceGetIndex, give_number, static_cast<unsigned>(gpu_of(card)))
+WARPMAT_NVML(deviceGetMinorNumber, give_number, static_cast<unsigned>(gpu_of(card)))
+WARPMAT_NVML(deviceGetBoardId, give_number, static_cast<unsigned>(gpu_of(card)))
 WARPMAT_NVML(deviceGetMultiGpuBoard, give_number, 0)
 WARPMAT_NVML(deviceGetPersistenceMode, give_number, 1)
 WARPMAT_NVML(deviceGetComputeMode, give_number, 0)
@@ -259,7 +274,7 @@ int deviceGetPciInfo(const char*, const Card* card, PciFacts* to) {
   return query_card(card, [&](Context&) -> int {
     if (to == nullptr) return nvml_invalid_argument;
     *to = {};
-    const std::string id = bus_id();
+    const std::string id = bus_id(gpu_of(card));
     static_cast<void>(std::sscanf(id.c_str(), "%x:%x:%x", &to->domain, &to->bus, &to->device));
     std::snprintf(to->legacy_id, sizeof to->legacy_id, "%s", id.c_str());
     std::snprintf(to->id, sizeof to->id, "0000%s", id.c_str());
