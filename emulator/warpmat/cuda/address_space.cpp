@@ -87,15 +87,21 @@ void AddressSpace::set_peer(int gpu, int of, bool may_access) {
   peers = may_access ? peers | set_of(of) : peers & ~set_of(of);
 }
 
+bool AddressSpace::may_access(int gpu, const StoredBuffer& buffer) const {
+  if (const auto found = allowed_.find(buffer.address); found != allowed_.end()) return (found->second & set_of(gpu)) != 0;
+  const int of = static_cast<int>(buffer.gpu);
+  return of == gpu || (is_peer(gpu, of) && allocations_.contains(buffer.address));
+}
+
+bool AddressSpace::may_access(const void* address) const {
+  const StoredBuffer* const buffer = gpus_ == 1 ? nullptr : find_buffer(memory_, address_of(address));
+  return buffer == nullptr || may_access(current_gpu(), *buffer);
+}
+
 AddressSpace::View::View(AddressSpace& space) : space_(space) {
   if (space.gpus_ == 1) return;
   const int gpu = current_gpu();
-  const GpuSet open = space.peers_[static_cast<std::size_t>(gpu)] | set_of(gpu);
-  for (StoredBuffer& buffer : Internals::buffers(space.memory_)) {
-    const auto allowed = space.allowed_.find(buffer.address);
-    buffer.closed =
-        allowed != space.allowed_.end() ? (allowed->second & set_of(gpu)) == 0 : (open & set_of(static_cast<int>(buffer.gpu))) == 0;
-  }
+  for (StoredBuffer& buffer : Internals::buffers(space.memory_)) buffer.closed = !space.may_access(gpu, buffer);
 }
 
 AddressSpace::View::~View() {

@@ -80,13 +80,15 @@ class AddressSpace {
   /// Makes the bytes of another process's file an allocation of `gpu`. Returns its address; the file may be closed.
   std::uint64_t open_shared(const SharedFile& shared, int gpu);
 
-  // Which kernels may access memory: those of the GPU that has it; of its peers, unless allow() has said which.
+  // Which kernels may access memory: those of the GPU that has it; of its peers, if it is allocated, unless allow() has said which.
   void set_peer(int gpu, int of, bool may_access);
   bool is_peer(int gpu, int of) const { return (peers_[static_cast<std::size_t>(gpu)] & set_of(of)) != 0; }
   /// Of the buffer that begins at `address`.
   void allow(std::uint64_t address, GpuSet gpus) { allowed_[address] = gpus; }
   /// The buffer that begins at `address` is no more.
   void forget_allowed(std::uint64_t address) { allowed_.erase(address); }
+  /// Whether the current GPU may access the buffer at `address`.
+  bool may_access(const void* address) const;
   /// Memory as a kernel of the current GPU sees it, as long as it lives: what others do not let it access is closed.
   class View {
    public:
@@ -143,6 +145,7 @@ class AddressSpace {
 
  private:
   std::uint64_t map_shared(std::uint64_t bytes);
+  bool may_access(int gpu, const StoredBuffer& buffer) const;
   void add(Allocation allocation);
   void release(std::map<std::uint64_t, Allocation>::iterator allocation);
 

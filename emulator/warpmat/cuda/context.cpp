@@ -141,7 +141,6 @@ Error Context::release(Owner owner) {
     list_leaks(*this, owner);
     for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i]->leave(*this, owner);  // which may make parts
     space.release_all(owner);
-    faults_.erase(owner);
     return cudaSuccess;
   } catch (...) {
     return handle_exception("the end of a context");

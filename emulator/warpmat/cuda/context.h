@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -71,22 +70,18 @@ class Context {
   /// Takes other settings; modules that are resolved keep their target.
   void configure(const Settings& now);
 
-  // Of the current owner.
-  /// Remembers what a kernel did wrong. Programs see it from the next synchronising call on, in every call.
-  void set_fault(Error code) { faults_[current_owner()].code = code; }
-  bool has_fault() const { return has_fault(current_owner()); }
+  /// Remembers what a kernel did wrong. Programs see it from the next synchronising call on, in every call, whichever GPU it is of: so do
+  /// two H200.
+  void set_fault(Error code) { fault_ = code; }
+  /// As a new context would be: memory and modules stay.
+  void forget_fault() {
+    fault_ = cudaSuccess;
+    shown_ = false;
+  }
+  bool has_fault() const { return fault_ != cudaSuccess; }
   /// The fault if a synchronising call has shown it, else cudaSuccess.
-  Error fault_seen() const {
-    const auto found = faults_.find(current_owner());
-    return found != faults_.end() && found->second.shown ? found->second.code : cudaSuccess;
-  }
-  void show_fault() {
-    if (const auto found = faults_.find(current_owner()); found != faults_.end()) found->second.shown = true;
-  }
-
-  bool has_fault(Owner owner) const { return !faults_.empty() && faults_.contains(owner); }
-  /// As new contexts would be: memory and modules stay.
-  void forget_faults() { faults_.clear(); }
+  Error fault_seen() const { return shown_ ? fault_ : cudaSuccess; }
+  void show_fault() { shown_ = has_fault(); }
 
   Settings settings;
   Suppressions suppressions;  ///< WARPMAT_CUDA_SUPPRESSIONS: a file of reports that are not wanted, as it was at the start
@@ -110,11 +105,8 @@ class Context {
   };
 
   std::vector<std::unique_ptr<AnyPart>> parts_;
-  struct Fault {
-    Error code = cudaSuccess;
-    bool shown = false;
-  };
-  std::map<Owner, Fault> faults_;
+  Error fault_ = cudaSuccess;
+  bool shown_ = false;
 };
 
 /// Lists what the program has not freed of what the owner has, if Settings::leaks asks for it.

@@ -103,7 +103,7 @@ WARPMAT_CUDA_API const char* warpmat_cuda_take_reports() {
   state.show_fault();
   Kept& all = kept(state);
   Json json{{"fault", state.has_fault() ? error_name(state.fault_seen()) : ""}, {"reports", all.reports}, {"profile", all.profile}};
-  state.forget_faults();
+  state.forget_fault();
   last_error() = cudaSuccess;
   all = {.wanted = true};
   return returned(json.dump(-1, ' ', false, Json::error_handler_t::replace));

@@ -202,6 +202,7 @@ void copy_box(Context& context, Stream* stream, void* to, Pitch to_pitch, const 
 
 void fill_box(Context& context, Stream* stream, void* to, Pitch pitch, int value, Box box) {
   if (box.empty()) return;
+  require_access(context, stream, to);
   require((box.height == 1 && box.depth == 1) || (pitch.row >= box.width && pitch.row <= most_pitch));
   const End end{to, End::In::device, pitch};
   static_cast<void>(end.bytes(context, box));
@@ -335,6 +336,11 @@ GraphNode fill_node(Context& context, const Fill& fill) {
     note_fill(state, end, box);
   };
   return {.type = NodeType::fill, .work = work, .made_from = fill};
+}
+
+void require_access(Context& context, Stream* stream, const void* at) {
+  const AsOwner as(owner_of_stream(stream));
+  require(context.space.may_access(at));
 }
 
 void* variable_at(Context& context, const void* shadow, std::size_t offset, std::size_t bytes) {

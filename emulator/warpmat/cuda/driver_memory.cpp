@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <warpmat/cuda/copy.h>
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
@@ -31,6 +32,7 @@ int fill(DeviceAddress to, Value value, std::size_t count, Stream* stream) {
         return all == 0 ? nullptr : context.space.device_bytes(pointer_to(to), all);
       };
       static_cast<void>(range(state));
+      require_access(state, stream, pointer_to(to));
       const auto work = [=](Context& context) {
         std::uint8_t* const bytes = range(context);
         access_host({{reinterpret_cast<std::uintptr_t>(bytes), count * sizeof value}}, [&] {

@@ -62,17 +62,17 @@ DeviceCode code_of(const void* image) {
   return code;
 }
 
-DeviceModule* load(Context& state, const void* image) {
+DeviceModule* load(Context& state, const void* image, Owner owner) {
   require(image != nullptr);
   auto made = share_fresh<DeviceModule>([code = code_of(image)](const Target&) { return code; });
   made->module(state);
-  return add_module(std::move(made));
+  return add_module(std::move(made), owner);
 }
 
-void load_into(DeviceModule** module, Context& state, const void* image) {
+void load_into(DeviceModule** module, Context& state, const void* image, Owner owner = current_owner()) {
   require(module != nullptr);
   try {
-    *module = load(state, image);
+    *module = load(state, image, owner);
   } catch (const FatbinaryError& e) {
     throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
   }
@@ -267,6 +267,7 @@ WARPMAT_CUDA_API int cuModuleGetGlobal_v2(DeviceAddress* address, std::size_t* b
   return in_context([&] {
     return call("cuModuleGetGlobal", [&](Context& state) {
       require(name != nullptr);
+      const AsOwner as(owner_of_module(module_of(module)));
       const std::uint64_t size = module_of(module).variable_bytes(state, name);
       if (address != nullptr) *address = module_of(module).variable(state, name);
       if (bytes != nullptr) *bytes = size;
@@ -283,11 +284,12 @@ WARPMAT_CUDA_API int cuModuleGetLoadingMode(int* mode) {
 }
 
 WARPMAT_CUDA_API int cuLibraryLoadData(DeviceModule** library, const void* image, void*, void**, unsigned, void*, void**, unsigned) {
-  return cuModuleLoadData(library, image);
+  return in_context([&] { return call("cuLibraryLoadData", [&](Context& state) { load_into(library, state, image, no_owner); }); });
 }
 
 WARPMAT_CUDA_API int cuLibraryLoadFromFile(DeviceModule** library, const char* file, void*, void**, unsigned, void*, void**, unsigned) {
-  return cuModuleLoad(library, file);
+  return in_context(
+      [&] { return call("cuLibraryLoadFromFile", [&](Context& state) { load_into(library, state, image_in(file).c_str(), no_owner); }); });
 }
 
 WARPMAT_CUDA_API int cuLibraryUnload(DeviceModule* library) {

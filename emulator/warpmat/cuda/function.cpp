@@ -28,15 +28,15 @@ FunctionAttributes attributes_of(const Function& function, const code::Program& 
   attributes.numRegs = register_count(program);
   attributes.ptxVersion = attributes.binaryVersion = program.target->number;
   attributes.maxDynamicSharedSizeBytes =
-      std::min(function.dynamic_shared_bytes, std::max(0, (48 << 10) - static_cast<int>(program.shared_bytes)));
-  if (function.dynamic_shared_bytes > 48 << 10) attributes.maxDynamicSharedSizeBytes = function.dynamic_shared_bytes;
+      std::min(function.on_gpu().dynamic_shared_bytes, std::max(0, (48 << 10) - static_cast<int>(program.shared_bytes)));
+  if (function.on_gpu().dynamic_shared_bytes > 48 << 10) attributes.maxDynamicSharedSizeBytes = function.on_gpu().dynamic_shared_bytes;
   attributes.preferredShmemCarveout = -1;
   const std::int64_t* const cluster = program.limits.required_cluster;
   attributes.clusterDimMustBeSet = cluster[0] > 0 ? 1 : 0;
   attributes.requiredClusterWidth = static_cast<int>(cluster[0]);
   attributes.requiredClusterHeight = static_cast<int>(cluster[1]);
   attributes.requiredClusterDepth = static_cast<int>(cluster[2]);
-  attributes.nonPortableClusterSizeAllowed = function.non_portable_cluster ? 1 : 0;
+  attributes.nonPortableClusterSizeAllowed = function.on_gpu().non_portable_cluster ? 1 : 0;
   return attributes;
 }
 
@@ -53,11 +53,11 @@ void set_attribute(Context& context, Function& function, int attribute, int valu
     case dynamic_shared_bytes: {
       const code::Program& program = program_of(function.module->kernel(context, function.name));
       require(value >= 0 && program.shared_bytes + static_cast<std::uint64_t>(value) <= context.device.shared_per_block);
-      function.dynamic_shared_bytes = value;
+      function.on_gpu().dynamic_shared_bytes = value;
       break;
     }
     case carveout: require(value >= -1 && value <= 100); break;
-    case non_portable_cluster: function.non_portable_cluster = value != 0; break;
+    case non_portable_cluster: function.on_gpu().non_portable_cluster = value != 0; break;
     case scheduling_policy: require(value >= 0 && value <= 2); break;
     case 10:
     case 11:
@@ -146,7 +146,7 @@ WARPMAT_CUDA_API Error cudaOccupancyMaxActiveClusters(int* clusters, const void*
 WARPMAT_CUDA_API Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle, const LaunchConfiguration* config) {
   return call(__func__, [&](Context&) {
     require(blocks != nullptr && config != nullptr);
-    *blocks = function_of(handle).non_portable_cluster ? most_cluster : most_portable_cluster;
+    *blocks = function_of(handle).on_gpu().non_portable_cluster ? most_cluster : most_portable_cluster;
   });
 }
 

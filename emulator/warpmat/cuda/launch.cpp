@@ -67,7 +67,7 @@ void check_shape(const Request& request) {
 }
 
 void check_shared(const Context& context, const Request& request, const code::Program& program) {
-  const auto most = static_cast<std::size_t>(request.function->dynamic_shared_bytes);
+  const auto most = static_cast<std::size_t>(request.function->on_gpu().dynamic_shared_bytes);
   const std::size_t usual = std::size_t{48} << 10;
   require_shape(request.shared_bytes <= most, cudaErrorInvalidValue,
                 "{} bytes of dynamic shared memory: the kernel may have {} until cudaFuncSetAttribute allows more", request.shared_bytes,
@@ -80,7 +80,7 @@ void check_shared(const Context& context, const Request& request, const code::Pr
 void check_cluster(const Request& request, const code::Program& program) {
   const GridSize size = request.cluster, grid = request.grid;
   const std::uint64_t blocks = product(size);
-  const std::uint64_t most = request.function->non_portable_cluster ? most_cluster : most_portable_cluster;
+  const std::uint64_t most = request.function->on_gpu().non_portable_cluster ? most_cluster : most_portable_cluster;
   constexpr Error code = cudaErrorInvalidClusterSize;
   require_shape(blocks != 0 && blocks <= most, code, "clusters of {} blocks: 1 to {} are possible", blocks, most);
   const bool divides = grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0;
@@ -447,7 +447,7 @@ void apply(const LaunchAttribute& attribute, Request& request) {
 namespace {
 
 CheckedLaunch check(Context& context, const Request& request, void** arguments) {
-  require(owner_of_stream(request.stream) == current_owner(), cudaErrorInvalidResourceHandle);
+  require(owner_of_module(*request.function->module) == current_owner(), cudaErrorInvalidResourceHandle);
   check_shape(request);
   const Kernel& kernel = kernel_to_run(context, *request.function);
   const code::Program& program = program_of(kernel);
@@ -480,7 +480,9 @@ GraphNode kernel_node(Context& context, const Request& request, void** arguments
   return node_of(request, check(context, request, arguments));
 }
 
+/// It runs in the stream's context, whichever is current.
 void launch_kernel(Context& context, const Request& request, void** arguments) {
+  const AsOwner as(owner_of_stream(request.stream));
   CheckedLaunch launch = check(context, request, arguments);
   if (capture(request.stream, [&] { return node_of(request, std::move(launch)); })) return;
   run_in_order(context, request.stream, [launch = std::move(launch)](Context& state) { launch.perform(state); });

@@ -220,6 +220,7 @@ WARPMAT_CUDA_API Error cudaMemPoolSetAccess(Pool* pool, const PoolAccess* access
     for (std::size_t i = 0; i < count; ++i) {
       require(access[i].location.type == on_device && is_access(access[i].flags));
       require_device(access[i].location.id);
+      require(access[i].flags != no_access || access[i].location.id != changed.gpu, cudaErrorInvalidDevice);
       const GpuSet gpu = set_of(access[i].location.id);
       others = access[i].flags == no_access ? others & ~gpu : others | gpu;
     }

@@ -81,7 +81,7 @@ void unload(const SharedModule& module) {
 struct LoadedModules {
   struct One {
     SharedModule module;
-    Owner owner = 0;
+    Owner owner = no_owner;
   };
   std::map<const void*, One> all;  ///< by handle
 
@@ -98,6 +98,8 @@ struct LoadedModules {
     for (const ManagedVariable& variable : registry().managed)
       if (context.gpus > 1 && variable.placed) kept.insert(variable.address());
     for (const auto& [handle, module] : registry().modules) module->forget_variables(kept);
+    for (const auto& [handle, one] : all)
+      if (one.owner == no_owner) one.module->forget_variables();
     for (ManagedVariable& variable : registry().managed)
       if (context.gpus == 1 && variable.placed) variable.place(context);
   }
@@ -229,10 +231,16 @@ void DeviceModule::forget_variables(const std::set<std::uint64_t>& kept) {
     if (!kept.contains(address)) space.release_variable(address);
 }
 
-DeviceModule* add_module(std::shared_ptr<DeviceModule> module) {
+DeviceModule* add_module(std::shared_ptr<DeviceModule> module, Owner owner) {
   DeviceModule* const handle = module.get();
-  context().part<LoadedModules>().all[handle] = {std::move(module), current_owner()};
+  context().part<LoadedModules>().all[handle] = {std::move(module), owner};
   return handle;
+}
+
+Owner owner_of_module(const DeviceModule& module) {
+  const auto& all = context().part<LoadedModules>().all;
+  const auto found = all.find(&module);
+  return found == all.end() || found->second.owner == no_owner ? current_owner() : found->second.owner;
 }
 
 DeviceModule& module_of(const DeviceModule* handle) {

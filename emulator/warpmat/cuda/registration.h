@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -82,8 +84,14 @@ class DeviceModule : public std::enable_shared_from_this<DeviceModule> {
 struct Function {
   std::shared_ptr<DeviceModule> module;
   std::string name;
-  int dynamic_shared_bytes = 48 << 10;  ///< at most: cudaFuncSetAttribute
-  bool non_portable_cluster = false;
+  struct OfGpu {                          ///< cudaFuncSetAttribute
+    int dynamic_shared_bytes = 48 << 10;  ///< at most
+    bool non_portable_cluster = false;
+  };
+  std::array<OfGpu, most_gpus> of_gpu = {};
+
+  OfGpu& on_gpu() { return of_gpu[static_cast<std::size_t>(current_gpu())]; }
+  const OfGpu& on_gpu() const { return of_gpu[static_cast<std::size_t>(current_gpu())]; }
 };
 
 /// A variable as the program names it: by the address of its host shadow.
@@ -93,8 +101,10 @@ struct Symbol {
   std::uint64_t bytes = 0;
 };
 
-/// Makes a module one of the program's, which the current context owns. Its handle is its address.
-DeviceModule* add_module(std::shared_ptr<DeviceModule> module);
+/// Makes a module one of the program's. Its handle is its address. Without an owner its kernels run in any context.
+DeviceModule* add_module(std::shared_ptr<DeviceModule> module, Owner owner);
+/// The context whose kernels and variables are those of the module; without an owner the current one.
+Owner owner_of_module(const DeviceModule& module);
 /// Throws ApiError with cudaErrorInvalidResourceHandle for what no module is, or no more.
 DeviceModule& module_of(const DeviceModule* handle);
 /// Unloads it: its functions are no handles any more, its variables are freed. Throws the same.

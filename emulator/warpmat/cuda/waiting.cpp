@@ -130,7 +130,7 @@ class Queue {
         end_in_deadlock(context);
       }
     }
-    drop_waiting(context);
+    if (context.has_fault()) drop_waiting();
   }
 
   void print(const std::string& text) {
@@ -200,8 +200,8 @@ class Queue {
   /// Returns whether work has ended or moved.
   bool go_round(Context& context, Patience patience) {
     bool any = false;
-    for (auto item = items_.begin(); item != items_.end();) {
-      if (item->runs || !item->after.empty() || context.has_fault(item->owner)) {
+    for (auto item = items_.begin(); item != items_.end() && !context.has_fault();) {
+      if (item->runs || !item->after.empty()) {
         ++item;
         continue;
       }
@@ -209,7 +209,7 @@ class Queue {
       any = any || ended || item->launch->moved();
       item = ended ? end(item) : std::next(item);
     }
-    drop_waiting(context);
+    if (context.has_fault()) drop_waiting();
     return any;
   }
 
@@ -256,9 +256,8 @@ class Queue {
   }
 
   /// What is behind a fault never runs.
-  void drop_waiting(const Context& context) {
-    for (auto item = items_.begin(); item != items_.end();)
-      item = !item->runs && context.has_fault(item->owner) ? end(item) : std::next(item);
+  void drop_waiting() {
+    std::erase_if(items_, [](const Item& item) { return !item.runs; });
   }
 
   /// The thread that lets launches go on when the host writes memory without a call. It ends when none is paused.
@@ -314,7 +313,7 @@ void wait_until(Context& context, Done done) {
   const std::lock_guard lock(mutex());
   Context& state = context();
   Queue& all = queue(state);
-  all.wait(state, [&] { return all.empty(); });
+  if (!state.has_fault()) all.wait(state, [&] { return all.empty(); });
   all.print_kept();
 }
 

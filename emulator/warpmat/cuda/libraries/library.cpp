@@ -23,6 +23,7 @@ const char* label_on(const Context& context, const Library& library) {
 /// Runs work as a launch runs a kernel: its fault is the context's.
 void run_guarded(Context& context, const char* call, const LibraryWork& work) {
   try {
+    const AddressSpace::View view(context.space);
     access_host(context.space.ranges_at_host(), [&] { work(LibraryMemory(context)); });
   } catch (const ApiError& error) {
     say(fmt::format("{}: {}", call, *error.what() != '\0' ? error.what() : "an access outside of all allocations"));
