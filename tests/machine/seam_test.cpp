@@ -45,7 +45,8 @@ bool accesses_memory(Semantics semantics) {
     case Semantics::tensor_map:
     case Semantics::tensor_memory:
     case Semantics::texture: return true;
-    case Semantics::wgmma:  // no row; wgmma_operands_test.cpp
+    case Semantics::wgmma:     // no row; wgmma_operands_test.cpp
+    case Semantics::multimem:  // multimem_test.cpp
     case Semantics::compute:
     case Semantics::select:
     case Semantics::special:

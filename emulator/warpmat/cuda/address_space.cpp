@@ -101,12 +101,16 @@ bool AddressSpace::may_access(const void* address) const {
 AddressSpace::View::View(AddressSpace& space) : space_(space) {
   if (space.gpus_ == 1) return;
   const int gpu = current_gpu();
-  for (StoredBuffer& buffer : Internals::buffers(space.memory_)) buffer.closed = !space.may_access(gpu, buffer);
+  for (StoredBuffer& buffer : Internals::buffers(space.memory_)) {
+    const bool open = space.may_access(gpu, buffer);
+    buffer.closed = !open || !buffer.copies.empty();
+    buffer.multimem = open && !buffer.copies.empty();
+  }
 }
 
 AddressSpace::View::~View() {
   if (space_.gpus_ == 1) return;
-  for (StoredBuffer& buffer : Internals::buffers(space_.memory_)) buffer.closed = false;
+  for (StoredBuffer& buffer : Internals::buffers(space_.memory_)) buffer.closed = !buffer.copies.empty();
 }
 
 std::uint64_t AddressSpace::map_shared(std::uint64_t bytes) {

@@ -536,14 +536,14 @@ WARPMAT_CUDA_API int cuCtxSynchronize_v2(DriverContext* context) {
 /// Of the GPUs: all contexts of one see the same peers.
 WARPMAT_CUDA_API int cuCtxEnablePeerAccess(DriverContext* peer, unsigned flags) {
   return in_context([&] {
-    if (!contexts().is_alive(peer)) return cudaErrorDeviceUninitialized;
+    if (!is_context(peer)) return cudaErrorDeviceUninitialized;
     return cudaDeviceEnablePeerAccess(peer->gpu, flags);
   });
 }
 
 WARPMAT_CUDA_API int cuCtxDisablePeerAccess(DriverContext* peer) {
   return in_context([&] {
-    if (!contexts().is_alive(peer)) return cudaErrorDeviceUninitialized;
+    if (!is_context(peer)) return cudaErrorDeviceUninitialized;
     return cudaDeviceDisablePeerAccess(peer->gpu);
   });
 }

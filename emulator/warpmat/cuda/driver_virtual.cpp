@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include <warpmat/cuda/driver.h>
+#include <warpmat/machine/stored_buffer.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -24,11 +27,41 @@ struct MemoryProperties {  ///< CUmemAllocationProp
   unsigned char flags[8];
 };
 
-/// CUmemGenericAllocationHandle names one: bytes without an address. Their owners are the handle, as long as it is not released, and
-/// mappings.
+struct PhysicalMemory;
+
+/// The GPUs of a multicast object, and the memory that each has bound to it.
+struct Team {
+  struct Bound {
+    int gpu;
+    std::uint64_t at, bytes;  ///< in the object
+    std::shared_ptr<PhysicalMemory> memory;
+    std::uint64_t offset;  ///< of the first byte in the memory
+    std::uint64_t end() const { return at + bytes; }
+  };
+  std::size_t size = 0;     ///< GPUs that it waits for
+  std::uint64_t bytes = 0;  ///< of the object
+  std::vector<int> gpus = {};
+  std::vector<Bound> bound = {};
+
+  bool has(int gpu) const { return std::ranges::find(gpus, gpu) != gpus.end(); }
+  /// Of all its GPUs what is bound to [first, last); nothing if one lacks a part.
+  std::vector<const Bound*> bound_to(std::uint64_t first, std::uint64_t last) const {
+    std::vector<const Bound*> found;
+    for (const int gpu : gpus)
+      for (const Bound& each : bound)
+        if (each.gpu == gpu && each.at <= first && last <= each.end()) found.push_back(&each);
+    return found.size() == gpus.size() ? found : std::vector<const Bound*>();
+  }
+};
+
+/// CUmemGenericAllocationHandle names one: bytes without an address, or a multicast object. Their owners are the handle, as long as it is
+/// not released, and mappings.
 struct PhysicalMemory {
   MemoryProperties properties{};
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t> bytes = {};
+  std::unique_ptr<Team> team = nullptr;  ///< of a multicast object, which has no bytes of its own
+  std::uint64_t size() const { return team != nullptr ? team->bytes : bytes.size(); }
+  bool is_of(int gpu) const { return team != nullptr ? team->has(gpu) : properties.location.id == gpu; }
 };
 
 struct Mapping {
@@ -36,8 +69,10 @@ struct Mapping {
   std::shared_ptr<PhysicalMemory> memory;
   GpuSet accessible = 0;  ///< for which cuMemSetAccess has allowed it
   std::uint64_t end() const { return address + bytes; }
+  /// Whether a buffer stands for it.
+  bool is_out() const { return accessible != 0 && memory->team == nullptr; }
   bool is_like(const Mapping& other) const {
-    return accessible == other.accessible && memory->properties.location.id == other.memory->properties.location.id;
+    return other.is_out() && accessible == other.accessible && memory->properties.location.id == other.memory->properties.location.id;
   }
 };
 
@@ -48,13 +83,15 @@ struct Virtual {
   std::vector<std::uint64_t> buffers;         ///< addresses of the buffers that stand for accessible mappings
   std::uint64_t last_handle = 0;
 
+  const Mapping& containing(std::uint64_t address) const { return std::prev(mappings.upper_bound(address))->second; }
+
   /// They are the GPU's.
   void leave(Context& context, Owner owner) {
     if (!is_primary(owner)) return;
     const int gpu = gpu_of(owner);
-    const auto is_of_it = [&](const auto& memory) { return memory->properties.location.id == gpu; };
+    const auto is_of_it = [&](const auto& memory) { return memory->is_of(gpu); };
     std::erase_if(buffers, [&](std::uint64_t address) {
-      const bool goes = is_of_it(mappings.at(address).memory);
+      const bool goes = is_of_it(containing(address).memory);
       if (goes) context.space.memory().free(address);
       return goes;
     });
@@ -68,13 +105,14 @@ Virtual& all() {
   return context().part<Virtual>();
 }
 
-/// The bytes of all memory that has a handle or a mapping, which take memory of the machine at once.
-std::uint64_t held_bytes() {
+/// The bytes of all memory that has a handle or a mapping, which take memory of the machine at once; of one GPU, or of all.
+std::uint64_t held_bytes(std::optional<int> gpu = {}) {
   std::set<const PhysicalMemory*> held;
   for (const auto& [handle, memory] : all().handles) held.insert(memory.get());
   for (const auto& [address, mapping] : all().mappings) held.insert(mapping.memory.get());
   std::uint64_t bytes = 0;
-  for (const PhysicalMemory* const memory : held) bytes += memory->bytes.size();
+  for (const PhysicalMemory* const memory : held)
+    if (!gpu || memory->is_of(*gpu)) bytes += memory->bytes.size();
   return bytes;
 }
 
@@ -90,7 +128,7 @@ bool is_whole(std::uint64_t bytes) {
 void take_back(Context& context) {
   DeviceMemory& memory = context.space.memory();
   for (const auto& [address, mapping] : all().mappings) {
-    if (mapping.accessible == 0) continue;
+    if (!mapping.is_out()) continue;
     const auto from = memory.bytes(address, mapping.bytes);
     std::ranges::copy(from, mapping.memory->bytes.begin() + static_cast<std::ptrdiff_t>(mapping.offset));
   }
@@ -102,10 +140,10 @@ void take_back(Context& context) {
 }
 
 /// Makes a buffer of each run of accessible mappings that touch each other, of one GPU and accessible to the same.
-void put_out(Context& context) {
+void put_out_memory(Context& context) {
   const auto& mappings = all().mappings;
   for (auto first = mappings.begin(); first != mappings.end();) {
-    if (first->second.accessible == 0) {
+    if (!first->second.is_out()) {
       ++first;
       continue;
     }
@@ -122,6 +160,57 @@ void put_out(Context& context) {
     all().buffers.push_back(first->first);
     first = next;
   }
+}
+
+/// The bytes of memory from `offset` on: where its buffer has them, if it is out.
+std::uint8_t* bytes_at(Context& context, PhysicalMemory& memory, std::uint64_t offset) {
+  for (const auto& [address, mapping] : all().mappings)
+    if (mapping.memory.get() == &memory && mapping.is_out() && offset - mapping.offset < mapping.bytes)
+      return context.space.memory().bytes(address + offset - mapping.offset, 1).data();
+  return memory.bytes.data() + offset;
+}
+
+/// The bytes of a multicast object from `begin` to `end` at which another piece of memory begins, or another buffer.
+std::set<std::uint64_t> cuts(const Team& team, std::uint64_t begin, std::uint64_t end) {
+  std::set<std::uint64_t> places{begin, end};
+  const auto cut = [&](std::uint64_t at) {
+    if (at > begin && at < end) places.insert(at);
+  };
+  for (const Team::Bound& bound : team.bound) {
+    cut(bound.at);
+    cut(bound.end());
+    for (const auto& [address, mapping] : all().mappings) {
+      if (mapping.memory != bound.memory) continue;
+      cut(bound.at + mapping.offset - bound.offset);
+      cut(bound.at + mapping.offset + mapping.bytes - bound.offset);
+    }
+  }
+  return places;
+}
+
+/// Makes buffers of the accessible mappings of multicast objects, where all GPUs have bound memory.
+void put_out_teams(Context& context) {
+  for (const auto& [address, mapping] : all().mappings) {
+    if (mapping.accessible == 0 || mapping.memory->team == nullptr) continue;
+    const Team& team = *mapping.memory->team;
+    const std::set<std::uint64_t> places = cuts(team, mapping.offset, mapping.offset + mapping.bytes);
+    for (auto first = places.begin(); std::next(first) != places.end(); ++first) {
+      const std::uint64_t last = *std::next(first);
+      std::vector<std::uint8_t*> copies;
+      for (const Team::Bound* const bound : team.bound_to(*first, last))
+        copies.push_back(bytes_at(context, *bound->memory, bound->offset + *first - bound->at));
+      if (copies.empty()) continue;
+      const std::uint64_t at = address + *first - mapping.offset;
+      add_multicast(context.space.memory(), at, last - *first, "a multicast object", std::move(copies));
+      context.space.allow(at, mapping.accessible);
+      all().buffers.push_back(at);
+    }
+  }
+}
+
+void put_out(Context& context) {
+  put_out_memory(context);
+  put_out_teams(context);
 }
 
 /// Runs `change` on the mappings, between what kernels and copies did with them and will do.
@@ -213,8 +302,9 @@ WARPMAT_CUDA_API int cuMemCreate(unsigned long long* handle, std::size_t bytes, 
       constexpr int file_descriptor = 1;  // whose export is refused: cuMemExportToShareableHandle
       if ((properties->handle_types & ~file_descriptor) != 0)
         throw ApiError(cudaErrorNotSupported, "memory that other processes share is not supported");
-      const CheckedSize all_bytes = CheckedSize(held_bytes()) + bytes;
-      require(all_bytes.fits(std::min(context.space.free_bytes(), machine_bytes())), cudaErrorMemoryAllocation);
+      const AsOwner as(primary_of(properties->location.id));
+      require((CheckedSize(held_bytes(properties->location.id)) + bytes).fits(context.space.free_bytes()), cudaErrorMemoryAllocation);
+      require((CheckedSize(held_bytes()) + bytes).fits(machine_bytes()), cudaErrorMemoryAllocation);
       auto memory = std::make_shared<PhysicalMemory>();
       memory->properties = *properties;
       memory->properties.flags[0] = 0;  // not compressed
@@ -233,7 +323,7 @@ WARPMAT_CUDA_API int cuMemGetAllocationPropertiesFromHandle(MemoryProperties* pr
   return in_context([&] {
     return call("cuMemGetAllocationPropertiesFromHandle", [&](Context&) {
       const auto found = all().handles.find(handle);
-      require(properties != nullptr && found != all().handles.end());
+      require(properties != nullptr && found != all().handles.end() && found->second->team == nullptr);
       *properties = found->second->properties;
     });
   });
@@ -257,10 +347,10 @@ WARPMAT_CUDA_API int cuMemMap(DeviceAddress address, std::size_t bytes, std::siz
   return change_mappings("cuMemMap", [&](Context&) {
     const auto found = all().handles.find(handle);
     require(found != all().handles.end() && flags == 0 && is_whole(bytes) && address % granularity == 0);
-    require(offset <= found->second->bytes.size() && bytes <= found->second->bytes.size() - offset);
+    require(offset <= found->second->size() && bytes <= found->second->size() - offset);
     require(is_reserved(address, bytes) && !is_mapped(address, bytes));
     for (const auto& [start, mapping] : all().mappings)
-      if (mapping.memory == found->second)
+      if (mapping.memory == found->second && found->second->team == nullptr)
         throw ApiError(cudaErrorNotSupported, "memory that is mapped at several addresses is not supported");
     all().mappings[address] = {.address = address, .bytes = bytes, .offset = offset, .memory = found->second};
   });
@@ -297,6 +387,107 @@ WARPMAT_CUDA_API int cuMemGetAccess(unsigned long long* flags, const MemoryLocat
 
 WARPMAT_CUDA_API int cuMemUnmap(DeviceAddress address, std::size_t bytes) {
   return change_mappings("cuMemUnmap", [&](Context&) { for_mappings(address, bytes, [](auto it) { all().mappings.erase(it); }); });
+}
+
+// Multicast objects.
+
+struct MulticastProperties {  ///< CUmulticastObjectProp
+  unsigned devices;
+  std::size_t bytes;
+  unsigned long long handle_types, flags;
+};
+
+namespace {
+
+void check_properties(const Context& context, const MulticastProperties* properties) {
+  constexpr unsigned long long file_descriptor = 1;  // whose export is refused: cuMemExportToShareableHandle
+  require(properties != nullptr && properties->devices != 0 && properties->devices <= static_cast<unsigned>(context.gpus));
+  require(is_whole(properties->bytes) && properties->flags == 0);
+  if ((properties->handle_types & ~file_descriptor) != 0)
+    throw ApiError(cudaErrorNotSupported, "multicast objects that other processes share are not supported");
+}
+
+Team& team_of(unsigned long long handle) {
+  const auto found = all().handles.find(handle);
+  require(found != all().handles.end() && found->second->team != nullptr);
+  return *found->second->team;
+}
+
+/// Binds memory of a GPU to a multicast object, all of whose GPUs are known by then.
+void bind_memory(Team& team, std::uint64_t at, const std::shared_ptr<PhysicalMemory>& memory, std::uint64_t offset, std::uint64_t bytes) {
+  require(team.gpus.size() == team.size, cudaErrorIllegalState);
+  require(memory->team == nullptr && is_whole(bytes) && at % granularity == 0 && offset % granularity == 0);
+  require(at <= team.bytes && bytes <= team.bytes - at && offset <= memory->bytes.size() && bytes <= memory->bytes.size() - offset);
+  const int gpu = memory->properties.location.id;
+  require(team.has(gpu));
+  for (const Team::Bound& each : team.bound) require(each.gpu != gpu || at + bytes <= each.at || each.end() <= at);
+  team.bound.push_back({.gpu = gpu, .at = at, .bytes = bytes, .memory = memory, .offset = offset});
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API int cuMulticastGetGranularity(std::size_t* bytes, const MulticastProperties* properties, int option) {
+  return after_init([&] {
+    return call("cuMulticastGetGranularity", [&](Context& context) {
+      require(bytes != nullptr && (option == 0 || option == 1) && properties != nullptr);
+      require(properties->devices != 0 && properties->devices <= static_cast<unsigned>(context.gpus));
+      *bytes = granularity;
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuMulticastCreate(unsigned long long* handle, const MulticastProperties* properties) {
+  return in_context([&] {
+    return call("cuMulticastCreate", [&](Context& context) {
+      require(handle != nullptr);
+      check_properties(context, properties);
+      auto memory = std::make_shared<PhysicalMemory>();
+      memory->team = std::make_unique<Team>(Team{.size = properties->devices, .bytes = properties->bytes});
+      *handle = ++all().last_handle;
+      all().handles[*handle] = std::move(memory);
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuMulticastAddDevice(unsigned long long handle, int device) {
+  return in_context([&] {
+    return call("cuMulticastAddDevice", [&](Context&) {
+      Team& team = team_of(handle);
+      require_device(device);
+      require(team.gpus.size() < team.size && !team.has(device));
+      team.gpus.push_back(device);
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuMulticastBindMem(unsigned long long handle, std::size_t at, unsigned long long memory, std::size_t offset,
+                                        std::size_t bytes, unsigned long long flags) {
+  return change_mappings("cuMulticastBindMem", [&](Context&) {
+    Team& team = team_of(handle);
+    const auto found = all().handles.find(memory);
+    require(found != all().handles.end() && flags == 0);
+    bind_memory(team, at, found->second, offset, bytes);
+  });
+}
+
+WARPMAT_CUDA_API int cuMulticastBindAddr(unsigned long long handle, std::size_t at, DeviceAddress address, std::size_t bytes,
+                                         unsigned long long flags) {
+  return change_mappings("cuMulticastBindAddr", [&](Context&) {
+    Team& team = team_of(handle);
+    require(flags == 0 && is_mapped(address, 1));
+    const Mapping& mapping = all().containing(address);
+    require(bytes <= mapping.end() - address);
+    bind_memory(team, at, mapping.memory, mapping.offset + (address - mapping.address), bytes);
+  });
+}
+
+WARPMAT_CUDA_API int cuMulticastUnbind(unsigned long long handle, int device, std::size_t at, std::size_t bytes) {
+  return change_mappings("cuMulticastUnbind", [&](Context&) {
+    Team& team = team_of(handle);
+    require_device(device);
+    const auto is_whole_part = [&](const Team::Bound& each) { return each.gpu == device && at <= each.at && each.end() - at <= bytes; };
+    require(std::erase_if(team.bound, is_whole_part) != 0);
+  });
 }
 
 }  // namespace warpmat::cuda

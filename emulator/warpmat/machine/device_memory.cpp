@@ -94,6 +94,7 @@ StoredBuffer stored(std::uint64_t address, std::uint64_t bytes, StoredBuffer::By
 /// Why a kernel of `gpu` may not access it, behind its title.
 std::string why_not(const StoredBuffer& buffer, std::size_t gpu) {
   if (buffer.freed) return ", which was freed";
+  if (!buffer.copies.empty()) return ", addresses of a multicast object";
   return buffer.closed ? fmt::format(", which is of GPU {}: GPU {} has no access to it", buffer.gpu, gpu) : "";
 }
 
@@ -103,7 +104,7 @@ std::uint64_t counted_bytes(const StoredBuffer& buffer) {
 }
 
 DeviceMemory::Buffer shown(const StoredBuffer& buffer) {
-  const std::span bytes(buffer.data.get(), buffer.freed ? 0 : buffer.bytes);
+  const std::span bytes(buffer.data.get(), buffer.data == nullptr ? 0 : buffer.bytes);
   return {buffer.address, buffer.bytes, *buffer.name, buffer.freed, std::as_bytes(bytes)};
 }
 
@@ -270,6 +271,14 @@ void DeviceMemory::copy_written(std::uint64_t to, std::uint64_t from, std::uint6
     missing.push_back(*found);
   set_written(to, count);
   for (const Unwritten& range : missing) set_unwritten(to + (range.address - from), range.bytes);
+}
+
+void add_multicast(DeviceMemory& memory, std::uint64_t address, std::uint64_t bytes, std::string name, std::vector<std::uint8_t*> copies) {
+  StoredBuffer buffer = stored(address, bytes, {nullptr, StoredBuffer::Release(false)}, std::move(name), Internals::gpu(memory));
+  buffer.foreign = buffer.closed = buffer.multimem = true;
+  buffer.copies = std::move(copies);
+  std::vector<StoredBuffer>& buffers = Internals::buffers(memory);
+  buffers.insert(first_behind(buffers, address), std::move(buffer));
 }
 
 void select_gpu(DeviceMemory& memory, std::size_t gpu) {

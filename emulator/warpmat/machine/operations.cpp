@@ -41,6 +41,7 @@ Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {
     case Semantics::load:
     case Semantics::store:
     case Semantics::atomic:
+    case Semantics::multimem:
     case Semantics::fence:
       if (warp.is_ordered(operation)) {
         if (const Step step = reserve(warp); step != Step::next) return step;
@@ -48,6 +49,7 @@ Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {
       if (operation.semantics == Semantics::load) load<true>(warp, operation, mask);
       if (operation.semantics == Semantics::store) store<true>(warp, operation, mask);
       if (operation.semantics == Semantics::atomic) atomic<true>(warp, operation, mask);
+      if (operation.semantics == Semantics::multimem) multimem(warp, operation, mask);
       if (operation.semantics == Semantics::fence) warp.tell_order(Synchronisation::Kind::fence, 0, nullptr);
       break;
     case Semantics::special: special(warp, operation, mask); break;

@@ -52,6 +52,9 @@ void store(WarpState& warp, const code::Operation& operation, LaneMask mask);
 template <bool observed>
 void atomic(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
+// multimem: warp_multimem.cpp
+void multimem(WarpState& warp, const code::Operation& operation, LaneMask mask);
+
 // Matrix instructions: warp_matrix.cpp
 Step matrix(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.

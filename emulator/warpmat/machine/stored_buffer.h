@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <warpmat/launch.h>
 #include <warpmat/machine/byte_set.h>
@@ -38,6 +39,9 @@ struct StoredBuffer {
   const ByteSet* live = nullptr;               ///< of the heap of malloc(): the bytes of its parts; nullptr: all may be accessed
 
   std::size_t gpu = 0;  ///< that has it
+  /// Of addresses of a multicast object: the bytes of each of its GPUs. It is closed, and has no bytes of its own.
+  std::vector<std::uint8_t*> copies = {};
+  bool multimem = false;  ///< the kernel that runs may access the copies
 
   std::uint64_t end() const { return address + bytes; }
   /// Whether the kernel that runs may access it, but for what `live` says.
@@ -47,6 +51,9 @@ struct StoredBuffer {
 /// Several GPUs may have one address space: from now on `gpu` allocates, places modules, has a heap, and runs kernels.
 void select_gpu(DeviceMemory& memory, std::size_t gpu);
 std::size_t gpu_of(const DeviceMemory& memory);
+
+/// Makes [address, address + bytes) addresses of a multicast object, which remove() forgets. `copies`: the bytes of each GPU.
+void add_multicast(DeviceMemory& memory, std::uint64_t address, std::uint64_t bytes, std::string name, std::vector<std::uint8_t*> copies);
 
 /// The buffer that contains `address`, freed or not, or nullptr. Who accesses bytes asks find_range() for all of them: another buffer may
 /// begin where this one ends.

@@ -26,6 +26,8 @@ bool is_live(const StoredBuffer& buffer, std::uint64_t address, std::uint64_t by
 Trap::Reason reason_of(const DeviceMemory& memory, const std::string& access, std::uint64_t address, std::uint64_t bytes) {
   const Trap::Note place{fmt::format("address {:#x}: {}", address, describe_range(memory, address, bytes))};
   const StoredBuffer* const buffer = find_buffer(memory, address);
+  if (buffer != nullptr && !buffer->copies.empty())
+    return {fmt::format("{} of a multicast object, which multimem statements alone access", access), {place}};
   if (buffer != nullptr && !buffer->freed && buffer->closed)
     return {fmt::format("{} of GPU {} by GPU {}, which has no access to it", access, buffer->gpu, gpu_of(memory)),
             {place},
@@ -296,7 +298,9 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.
 bool WarpState::is_ordered(const Operation& operation) const {
-  return code::may_have_order(program_, operation) && (operation.semantics == catalogue::Semantics::fence || is_global(operation));
+  using catalogue::Semantics;
+  return code::may_have_order(program_, operation) &&
+         (operation.semantics == Semantics::fence || operation.semantics == Semantics::multimem || is_global(operation));
 }
 
 /// Whether other clusters may access what this load, store or atomic accesses.

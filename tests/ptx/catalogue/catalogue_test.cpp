@@ -251,7 +251,7 @@ TEST_CASE("an unknown opcode is explained", "[catalogue]") {
         "'sured.b.add.2d.u32.trap' is not executed: warpmat has no reductions on surfaces");
   CHECK(explain_unknown_row("movo.b32") ==
         "'movo.b32' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those");
-  CHECK(why_absent("multimem.red.add.u32") == "multimem addresses are memory of several GPUs, and warpmat has one");
+  CHECK(why_absent("multimem.st.e4m3x4") == "no H200 has this type, whose answers the machine follows");
 }
 
 }  // namespace warpmat::catalogue::catalogue_test

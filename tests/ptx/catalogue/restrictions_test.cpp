@@ -192,13 +192,14 @@ TEST_CASE("a statement that a target or PTX version lacks is refused with what w
 TEST_CASE("what no H200 has is resolved, and traps by name", "[ptx][validity]") {
   const Module module = module_of(".param .u64 a",
                                   ".reg .b64 %l<3>; .reg .b32 %r<3>; ld.param.u64 %l1, [a]; mov.u32 %r1, 1;\n"
-                                  "multimem.red.relaxed.sys.global.add.u32 [%l1], %r1; ret;");
+                                  "multimem.st.relaxed.sys.global.e4m3x4 [%l1], %r1; ret;",
+                                  "sm_100a");
   DeviceMemory memory;
   const std::uint64_t a = memory.allocate(4, "a");
   CHECK_THAT(message_of([&] {
                launch(Kernel(module, "k"), {{1}, {1}}, memory, {a});
              }),
-             ContainsSubstring("'multimem.red.relaxed.sys.global.add.u32' is not executed: multimem addresses are memory of several GPUs"));
+             ContainsSubstring("'multimem.st.relaxed.sys.global.e4m3x4' is not executed: no H200 has this type"));
 }
 
 // Of every generation one target; with WARPMAT_ALL_TARGETS in the environment all.

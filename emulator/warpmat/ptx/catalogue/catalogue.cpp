@@ -187,7 +187,7 @@ constexpr std::array refusals{
 };
 
 constexpr std::array absences{
-    Refusal{"multimem.", "multimem addresses are memory of several GPUs, and warpmat has one"},
+    Refusal{"multimem.", "no H200 has this type, whose answers the machine follows"},
     Refusal{"st.async", "no H200 has this form, whose answers the machine follows"},
     Refusal{"red.async", "no H200 has this form, whose answers the machine follows"},
     Refusal{"cp.", "no H200 has this form, whose answers the machine follows"},

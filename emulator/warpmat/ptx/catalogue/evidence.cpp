@@ -46,6 +46,10 @@ struct OpenRule {
 
 using enum OpenRule::Part;
 
+bool is_store(const Pattern& row) {
+  return has(row, ".st");
+}
+
 constexpr std::array open_rules{
     OpenRule{[](const Pattern& row) { return row.row.video_elements != 0; }, everything, "as ptxas 13.0 puts it together for sm_90"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::tex, Name::tld4); }, everything,
@@ -68,6 +72,11 @@ constexpr std::array open_rules{
              },
              some, "NaN payloads, and the order in which lanes and blocks come"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::atomic; }, some, "the order in which lanes and blocks come"},
+    OpenRule{[](const Pattern& row) {
+               return row.row.semantics == Semantics::multimem && !is_store(row) &&
+                      (has(row, "f16") || has(row, ".f32") || has(row, ".f64"));
+             },
+             everything, "the order in which the GPUs' numbers come, each sum rounded; no card compared"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::mbarrier && has(row, "arrive"); }, handle,
              "the bits of a state"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::cvta, Name::mapa); }, handle, "the addresses themselves"},

@@ -144,16 +144,18 @@ void add_other_rows(std::vector<Row>& rows) {
   hint("pmevent(.mask)?", "event:u16");
 }
 
-/// What ptxas takes and the machine does not have: an entry that has one is resolved, and a lane that comes to it traps by name.
-void add_absent_rows(std::vector<Row>& rows) {
-  const auto add = [&](const std::string& opcode, const char* operands, const Requirement& requirement) {
-    rows.push_back({opcode, operands, nullptr, Semantics::absent, requirement});
-  };
+/// multimem. What ptxas takes and the machine does not have are types of 8 bits, as no H200 has them: an entry that has one is resolved,
+/// and a lane that comes to it traps by name.
+void add_multimem_rows(std::vector<Row>& rows) {
   const Requirement hopper = since(90, {8, 1}), bytes{.families = {100, 110, 120}, .ptx = {8, 6}};
   const auto several = [&](const std::string& operation, const char* order, bool loads) {
     const auto row = [&](const char* kind, const char* vector, const char* types, const Requirement& requirement) {
-      add("multimem." + operation + order + scope + "(.global)?" + kind + vector + types,
-          loads ? "d:T*v = address:u64" : "address:u64, a:T*v", requirement);
+      const bool of_bytes = std::string_view(types).find(".e4m3x4") != std::string_view::npos;
+      rows.push_back({"multimem." + operation + order + scope + "(.global)?" + kind + vector + types,
+                      !of_bytes ? ""
+                      : loads   ? "d:T*v = address:u64"
+                                : "address:u64, a:T*v",
+                      nullptr, of_bytes ? Semantics::absent : Semantics::multimem, requirement});
     };
     if (operation == "st") {
       row("", "", "(.b32|.b64|.u32|.s32|.u64|.s64|.f64)", hopper);
@@ -162,7 +164,8 @@ void add_absent_rows(std::vector<Row>& rows) {
       row("", "(.v2|.v4)?", "(.e4m3x4|.e5m2x4)", bytes);
       return;
     }
-    row(".add", "", "(.u32|.s32|.u64|.f64)", hopper);
+    row(".add", "", "(.u32|.s32|.u64)", hopper);
+    row(".add", "", ".f64", hopper);
     row(".add", "(.v2|.v4)?", ".f32", hopper);
     row(".add", "(.v2|.v4)?", "(.f16x2|.bf16x2)", hopper);
     row("(.min|.max)", loads ? "(.v2|.v4)?" : "(.v2|.v4)", "(.f16x2|.bf16x2)", hopper);
@@ -230,7 +233,7 @@ void add_machine_rows(std::vector<Row>& rows) {
   add_warp_rows(rows);
   add_warpgroup_rows(rows);
   add_other_rows(rows);
-  add_absent_rows(rows);
+  add_multimem_rows(rows);
   add_launch_control_rows(rows);
 }
 

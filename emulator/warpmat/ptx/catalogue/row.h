@@ -64,6 +64,7 @@ enum class Semantics : std::uint8_t {
   return_,
   exit,
   trap,
+  multimem,      ///< loads, stores and reductions of the memory of several GPUs
   absent,        ///< ptxas takes it, the machine does not have it: a trap that names it
   stack,         ///< alloca, stacksave, stackrestore
   barrier,       ///< bar, barrier

@@ -265,6 +265,7 @@ struct Program {
 WARPMAT_LOCAL inline bool may_have_order(const Program& program, const Operation& operation) {
   switch (operation.semantics) {
     case catalogue::Semantics::fence: return program.of<Fence>(operation).orders_clusters;
+    case catalogue::Semantics::multimem: return true;
     case catalogue::Semantics::load:
     case catalogue::Semantics::store:
     case catalogue::Semantics::atomic: return may_have_order(program.of<Access>(operation), operation.semantics);

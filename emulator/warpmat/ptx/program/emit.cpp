@@ -50,6 +50,7 @@ bool has_its_payload(const Program& program, const Operation& operation) {
     case Semantics::load:
     case Semantics::store:
     case Semantics::atomic:
+    case Semantics::multimem:
     case Semantics::cp_async: return holds<Access>(program, operation);
     case Semantics::fence: return holds<Fence>(program, operation);
     case Semantics::cp_async_wait:

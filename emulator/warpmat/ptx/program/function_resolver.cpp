@@ -311,6 +311,7 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::load: return load(match);
     case Semantics::store: return store(match);
     case Semantics::atomic: return atomic(match);
+    case Semantics::multimem: return multimem(match);
     case Semantics::cp_async: return cp_async(match);
     case Semantics::cp_async_wait: return wait_group(match);
     case Semantics::wgmma_wait: return wgmma_wait();

@@ -211,6 +211,8 @@ class FunctionResolver {
   void take_policy(const catalogue::Match& match, std::size_t count);
   void load(const catalogue::Match& match);
   void store(const catalogue::Match& match);
+  Access atomic_access(const catalogue::Match& match);
+  void multimem(const catalogue::Match& match);
   void atomic(const catalogue::Match& match);
   void cp_async(const catalogue::Match& match);
   void wait_group(const catalogue::Match& match);

@@ -183,24 +183,48 @@ void FunctionResolver::store(const Match& match) {
   add_access(std::move(operation), access, where);
 }
 
-/// atom d, [a], b{, c} and red [a], b. A trailing policy has no effect.
-void FunctionResolver::atomic(const Match& match) {
+/// What atom, red and multimem do with the memory of an address.
+Access FunctionResolver::atomic_access(const Match& match) {
   const DataType& type = *match.types.back();
-  const bool reduction = match.is(catalogue::Name::red);
   Access access{
       .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(match.vector())};
   access.own_block = names_own_block(match);
   access.atomic = atomic_operation(match).value_or(AtomicOperation::exchange);
   access.type = &type;
   access.register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32));
-  access.result_used = !reduction;
-  DraftOperation operation;
-  operation.operation.semantics = Semantics::atomic;
   if (const std::string arithmetic = arithmetic_row(access.atomic, type); !arithmetic.empty()) {
     const Operation computed = row(arithmetic, {}, {}).operation;
     access.arithmetic = computed.kernel;
     access.modifiers = draft_.program.of<scalar::Modifiers>(computed);
   }
+  return access;
+}
+
+/// multimem.ld_reduce d, [a]; multimem.st and multimem.red [a], b.
+void FunctionResolver::multimem(const Match& match) {
+  const DataType& type = *match.types.back();
+  const bool loads = match.has(Qualifier::ld_reduce);
+  Access access = atomic_access(match);
+  access.space = Space::global;
+  access.wide_sums = match.has(Qualifier::acc_f32);
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::multimem;
+  if (loads) operation.results = group(operand(0), type, true, access.vector);
+  const Place where = place_in(operand(loads ? 1 : 0), access.space);
+  operation.sources = {where.base};
+  if (!loads)
+    for (const Value value : group(operand(1), type, false, access.vector)) operation.sources.push_back(value);
+  add_access(std::move(operation), access, where);
+}
+
+/// atom d, [a], b{, c} and red [a], b. A trailing policy has no effect.
+void FunctionResolver::atomic(const Match& match) {
+  const DataType& type = *match.types.back();
+  const bool reduction = match.is(catalogue::Name::red);
+  Access access = atomic_access(match);
+  access.result_used = !reduction;
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::atomic;
   std::size_t next = 0;
   may_discard_ = true;
   if (!reduction) operation.results = group(operand(next++), type, true, access.vector);

@@ -57,6 +57,7 @@ struct Access {
   scalar::Function arithmetic = nullptr;  ///< of an atomic operation on floating-point numbers
   scalar::Modifiers modifiers{};
   bool flush = false;             ///< f32 atomics: subnormal numbers are zero
+  bool wide_sums = false;         ///< multimem.ld_reduce: halves are summed up in f32
   bool result_used = true;        ///< false: no operation reads the result, so the atomic acts like red
   std::uint8_t source_bytes = 0;  ///< cp.async: bytes in shared memory; if fewer are read, the rest is zero. 0 elsewhere
   bool has_source_size = false;   ///< cp.async: a source holds the number of bytes to read
