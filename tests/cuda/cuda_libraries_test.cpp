@@ -108,4 +108,13 @@ TEST_CASE("the tables of the libraries' functions are what the toolkit's headers
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("NVML knows each GPU, and a library's work is that of the current one", "[cuda]") {
+  const Outcome outcome = run_command({"cuda", "--gpus", "3", library_program(), "gpus"});
+  INFO(outcome.err);
+  CHECK(outcome.out ==
+        "card 0: 64 bytes used\ncard 1: 4096 bytes used\ncard 2: 0 bytes used\n"
+        "its memory: CUBLAS_STATUS_SUCCESS\nthen: 0\nbehind another's: 700\n");
+  CHECK_THAT(outcome.err, ContainsSubstring("which is of GPU 0: GPU 1 has no access to it"));
+}
+
 }  // namespace warpmat::cuda_libraries_test

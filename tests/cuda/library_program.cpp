@@ -91,6 +91,7 @@ int curandGenerateLogNormalDouble(void*, double*, std::size_t, double, double);
 int curandGenerateUniform(void*, float*, std::size_t);
 int curandGenerateNormal(void*, float*, std::size_t, float, float);
 int curandGenerateNormalDouble(void*, double*, std::size_t, double, double);
+int cudaSetDevice(int);
 int nvmlInit_v2();
 int nvmlShutdown();
 int nvmlDeviceGetCount_v2(unsigned*);
@@ -640,9 +641,36 @@ void misuse() {
   std::printf("and: %s\n", cublasGetStatusName(cublasSgemm_v2(handle, 0, 0, 4, 4, 4, &one, small, 4, small, 4, &zero, small, 4)));
 }
 
+/// The cards of NVML are the GPUs, and a library's work is that of the current one, which reaches no memory of another.
+void several_gpus() {
+  unsigned cards = 0;
+  nvmlInit_v2();
+  nvmlDeviceGetCount_v2(&cards);
+  const Device<float> first(std::vector<float>(16));
+  cudaSetDevice(1);
+  const Device<float> second(std::vector<float>(1 << 10));
+  for (unsigned i = 0; i < cards; ++i) {
+    void* card = nullptr;
+    unsigned long long memory[3] = {};
+    nvmlDeviceGetHandleByIndex_v2(i, &card);
+    nvmlDeviceGetMemoryInfo(card, memory);
+    std::printf("card %u: %llu bytes used\n", i, memory[2]);
+  }
+  const float one = 1, zero = 0;
+  cublasCreate_v2(&handle);
+  std::printf("its memory: %s\n", cublasGetStatusName(cublasSgemm_v2(handle, 0, 0, 4, 4, 4, &one, second, 4, second, 4, &zero, second, 4)));
+  std::printf("then: %d\n", cudaDeviceSynchronize());
+  static_cast<void>(cublasSgemm_v2(handle, 0, 0, 4, 4, 4, &one, first, 4, second, 4, &zero, second, 4));
+  std::printf("behind another's: %d\n", cudaDeviceSynchronize());
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+  if (count > 1 && std::string(words[1]) == "gpus") {
+    several_gpus();
+    return 0;
+  }
   cublasCreate_v2(&handle);
   if (count > 1 && std::string(words[1]) == "misuse") {
     misuse();

@@ -294,8 +294,8 @@ WARPMAT_CUDA_API int cuDeviceGetPCIBusId(char* id, int length, int device) {
 }
 
 WARPMAT_CUDA_API int cuDevicePrimaryCtxRetain(DriverContext** context, int device) {
-  if (context == nullptr) return invalid_value;
   return call_of_gpu(device, [&](DriverContext& primary) {
+    if (context == nullptr) return invalid_value;
     ++primary.retained;
     *context = &primary;
     return 0;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -140,8 +141,22 @@ auto first_behind(Buffers& buffers, std::uint64_t address) {
 
 DeviceMemory::DeviceMemory() = default;
 DeviceMemory::DeviceMemory(std::uint64_t first_address) : next_address_(first_address) {}
-DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept = default;
-DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept = default;
+/// What is moved away is as new: a place for a GPU stays.
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept : DeviceMemory() {
+  std::swap(next_address_, other.next_address_);
+  std::swap(buffers_, other.buffers_);
+  std::swap(gpus_, other.gpus_);
+  std::swap(gpu_, other.gpu_);
+  std::swap(textures_, other.textures_);
+  std::swap(last_texture_, other.last_texture_);
+  std::swap(used_bytes_, other.used_bytes_);
+  std::swap(most_bytes_, other.most_bytes_);
+}
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+  if (this == &other) return *this;
+  std::destroy_at(this);
+  return *std::construct_at(this, std::move(other));
+}
 DeviceMemory::~DeviceMemory() = default;
 
 /// Where allocate() has its next buffer, outside of the windows: gaps lie between it and those that are placed.
