@@ -78,7 +78,7 @@ AddressSpace::AddressSpace(std::uint64_t total, bool followed, int gpus)
 }
 
 DeviceMemory& AddressSpace::memory() {
-  select_gpu(memory_, static_cast<std::size_t>(current_gpu()));
+  if (gpus_ > 1) select_gpu(memory_, static_cast<std::size_t>(current_gpu()));
   return memory_;
 }
 

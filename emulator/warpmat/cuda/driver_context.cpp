@@ -157,6 +157,10 @@ Owner current_owner() {
   return context != nullptr ? context->id : primary_of(chosen_gpu());
 }
 
+int current_gpu() {
+  return context().gpus == 1 ? 0 : gpu_of(current_owner());
+}
+
 AsOwner::AsOwner(Owner owner) : before_(std::exchange(acting(), owner)) {}
 AsOwner::~AsOwner() {
   acting() = before_;

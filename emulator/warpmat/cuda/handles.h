@@ -22,9 +22,8 @@ int gpu_of(Owner owner);
 
 /// The one whose work runs, else the one that is current in this thread; where none is, the primary one of the thread's GPU.
 Owner current_owner();
-inline int current_gpu() {
-  return gpu_of(current_owner());
-}
+/// That of the current owner.
+int current_gpu();
 /// The greatest one that any context has had.
 Owner last_owner();
 
