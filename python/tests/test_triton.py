@@ -177,7 +177,8 @@ def test_to_programs_the_device_of_use_is_number_0_and_a_gpu_keeps_its_own_kerne
 def test_processes_that_start_inside_of_use_are_inside_of_it(tmp_path):
     (tmp_path / "parent.py").write_text(PARENT)
     (tmp_path / "child.py").write_text(CHILD)
-    run = subprocess.run([sys.executable, str(tmp_path / "parent.py")], capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": TESTS})
+    environment = {**os.environ, "PYTHONPATH": TESTS}
+    run = subprocess.run([sys.executable, str(tmp_path / "parent.py")], capture_output=True, text=True, timeout=120, env=environment)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == ["80", "KernelError", "out_of_range", "cudaErrorIllegalAddress", "True"]
 
