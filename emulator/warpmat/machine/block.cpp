@@ -1,6 +1,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/warp_compiled.h>
 
 #include <algorithm>
 #include <bit>
@@ -53,7 +54,19 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
     order_.resize(warps_.size());
     std::iota(order_.begin(), order_.end(), 0);
   }
+  prepare_code();
   tell_beginning();
+}
+
+void Block::prepare_code() {
+  const Dim3 &block = launch_.config.block, &grid = launch_.config.grid;
+  code::CodeContext& c = code_context_;
+  c.constants = launch_.constants;
+  c.known = known_memory_.data();
+  c.shared = shared_.data();
+  c.shared_bytes = static_cast<std::uint32_t>(shared_.size());
+  std::ranges::copy(std::array{block.x, block.y, block.z, index_.x, index_.y, index_.z, grid.x, grid.y, grid.z}, c.uniform);
+  c.execute = execute_for_code;
 }
 
 void Block::tell_beginning() {
@@ -107,6 +120,7 @@ Block::Status Block::run() {
     const bool was_finished = warp.finished();
     const WarpState::Status status = warp.run(slice_);
     clock_ += warp.operations() - before;
+    launch_.program.hot_code->count(launch_.program, warp.operations() - before);
     if (launch_.options.timing == Timing::card) complete_copies(warp);
     check_limits(warp);
     if (status == WarpState::Status::needs_reservation) return Status::needs_reservation;

@@ -99,7 +99,12 @@ class Block {
   /// Of the last access which has this number, or another one that shares its place.
   LastAccess& last_access(std::uint32_t access) { return accesses_[access % accesses_.size()]; }
   /// Memory may have been allocated, freed or moved since.
-  void forget_accesses() { accesses_ = {}; }
+  void forget_accesses() {
+    accesses_ = {};
+    known_memory_ = {};
+  }
+  /// What machine code of its warps reads, where it does not depend on the warp.
+  code::CodeContext& code_context() { return code_context_; }
   BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
   const BarrierState& barrier(int id) const { return barriers_[static_cast<std::size_t>(id)]; }
   /// The same, which an operation names.
@@ -123,6 +128,7 @@ class Block {
   Trap::Site site_of(int warp, std::uint32_t statement) const;
 
  private:
+  void prepare_code();
   bool all_wait() const;
   std::string mbarrier_name(std::uint32_t offset) const;
   void check_all_barriers();
@@ -144,6 +150,8 @@ class Block {
   std::array<BarrierState, block_barriers> barriers_{};
   int known_barriers_ = 0;  ///< one more than the largest number that an operation has named
   std::array<LastAccess, 32> accesses_{};
+  std::array<code::KnownMemory, code::known_memories> known_memory_{};
+  code::CodeContext code_context_;
   std::vector<WarpgroupIssues> warpgroups_;  ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;

@@ -213,6 +213,9 @@ class WarpState {
     return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
   }
   const LaunchState& launch() const { return launch_; }
+  /// Executes a computation, load, store or update of the split that its machine code leaves to the machine. `operations`: of the warp so far,
+  /// with this one.
+  void execute_straight_at(std::int32_t pc, std::uint64_t operations);
   /// Its cp.async; null: it has issued none.
   const AsyncCopies* async_copies() const { return async_.get(); }
   /// The groups of bulk copies that a lane has committed.
@@ -402,6 +405,7 @@ class WarpState {
   void run_list_until(std::int32_t last);
   template <bool observed, bool whole>
   int run_statements(Split& s, int most);
+  int run_compiled(Split& s, const code::MachineCode& code, int most);
   template <bool observed>
   void run_straight(int& budget);
   int tell_run(int most);

@@ -1,0 +1,45 @@
+// Where machine code begins: whether this CPU can execute it, and what of asmjit is replaced.
+
+#include <warpmat/machine_code/use.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include <warpmat/machine_code/writer.h>
+
+namespace warpmat {
+namespace {
+
+bool has_instructions() {
+  using Features = asmjit::CpuFeatures::X86;
+  const asmjit::CpuInfo& host = asmjit::CpuInfo::host();
+  return host.hasFeature(Features::kAVX512_F) && host.hasFeature(Features::kAVX512_BW) && host.hasFeature(Features::kAVX512_DQ) &&
+         host.hasFeature(Features::kAVX512_VL) && host.hasFeature(Features::kFMA);
+}
+
+}  // namespace
+
+void use_machine_code() {
+  const char* const set = std::getenv("WARPMAT_MACHINE_CODE");
+  const std::string_view how = set == nullptr ? "" : set;
+  if (how == "never" || !has_instructions()) return;
+  code::set_program_compiler(machine_code::compile, how == "always" ? code::CompileWhen::at_once : code::CompileWhen::hot);
+}
+
+}  // namespace warpmat
+
+// The three functions by which asmjit prints. Debian's libasmjit.a is position-independent but for the file that has them, which would get into
+// shared libraries. Errors go to a handler (compile.cpp).
+ASMJIT_BEGIN_SUB_NAMESPACE(DebugUtils)
+
+const char* errorAsString(Error) noexcept {
+  return "";
+}
+
+void debugOutput(const char*) noexcept {}
+
+void assertionFailed(const char*, int, const char*) noexcept {
+  std::abort();
+}
+
+ASMJIT_END_SUB_NAMESPACE
