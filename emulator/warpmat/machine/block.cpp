@@ -62,11 +62,12 @@ void Block::prepare_code() {
   const Dim3 &block = launch_.config.block, &grid = launch_.config.grid;
   code::CodeContext& c = code_context_;
   c.constants = launch_.constants;
-  c.known = known_memory_.data();
+  c.known = launch_.program.orders_clusters ? known_memory_.data() : known_memory_of(launch_);
   c.shared = shared_.data();
   c.shared_bytes = static_cast<std::uint32_t>(shared_.size());
   std::ranges::copy(std::array{block.x, block.y, block.z, index_.x, index_.y, index_.z, grid.x, grid.y, grid.z}, c.uniform);
   c.execute = execute_for_code;
+  if (cluster_.observers().none()) c.plain_bytes = all_plain_bytes();
 }
 
 void Block::tell_beginning() {

@@ -28,13 +28,35 @@ void note_memory(WarpState& warp, const code::Operation& operation, CodeContext&
 
 }  // namespace
 
+namespace {
+
+/// The bits of all bytes that a block may have in shared memory.
+template <std::uint16_t bits>
+const std::uint16_t* same_bits() {
+  static const std::vector<std::uint16_t> all((std::size_t{1} << 18) / 16 + 1, bits);
+  return all.data();
+}
+
+}  // namespace
+
+const std::uint16_t* all_plain_bytes() {
+  return same_bits<0xffff>();
+}
+
 const std::uint16_t* plain_bytes_of(WarpState& warp) {
-  // All bits are set where nobody asks, none where an observer asks for each access.
-  constexpr std::size_t words = (std::size_t{1} << 18) / 16 + 1;
-  static const std::vector<std::uint16_t> all(words, 0xffff), none(words, 0);
-  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) return all.data();
+  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) return all_plain_bytes();
   const std::uint16_t* const own = warp.observers().plain_bytes(warp.block().rank());
-  return own != nullptr ? own : none.data();
+  return own != nullptr ? own : same_bits<0>();  // an observer asks for each access
+}
+
+code::KnownMemory* known_memory_of(const LaunchState& launch) {
+  struct OfLaunch {
+    std::uint64_t launch = 0;
+    std::array<code::KnownMemory, code::known_memories> known;
+  };
+  thread_local OfLaunch last;
+  if (last.launch != launch.number) last = {launch.number, {}};
+  return last.known.data();
 }
 
 Helped execute_for_code(CodeContext& context, std::uint32_t number, std::uint32_t ahead) {

@@ -251,9 +251,11 @@ int WarpState::run_statements(Split& s, int most) {
 int WarpState::run_compiled(Split& s, const code::MachineCode& code, int most) {
   code::CodeContext& c = block_.code_context();
   c.frame = registers_ + s.frame;
-  c.warp = this;
-  c.plain_bytes = plain_bytes_of(*this);
-  c.thread_indices = launch_.thread_indices.first_row(index_);
+  if (c.warp != this) {
+    c.warp = this;
+    c.thread_indices = launch_.thread_indices.first_row(index_);
+  }
+  if (!observers_.none()) c.plain_bytes = plain_bytes_of(*this);
   c.lanes = s.lanes;
   c.apart = s.convergence >= 0;
   c.most = c.left = most;
@@ -292,16 +294,21 @@ void WarpState::run_straight(int& budget) {
   const code::MachineCode* code = program_.hot_code->find(s.lanes == all_lanes);
   if (observed && code != nullptr && !observe_nothing(observers_)) code = nullptr;
   while (true) {
-    int done = code != nullptr && code->is_entry(s.pc) ? run_compiled(s, *code, most) : 0;
-    const bool asked = observed && code != nullptr && !observe_nothing(observers_);  // by an access, for what comes next
-    const int limit = asked ? 0 : code != nullptr ? std::min(most - done, code->to_next_entry(s.pc)) : most - done;
-    const int interpreted =
-        (live_ & ~s.lanes) == 0 ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
+    int done = 0, limit = most;
+    if (code != nullptr) {
+      if (code->place(s.pc).code != 0) done = run_compiled(s, *code, most);
+      const code::MachineCode::Place& place = code->place(s.pc);
+      limit = std::min(most - done, static_cast<int>(place.to_next_entry));
+      if (place.steps || (observed && !observe_nothing(observers_))) limit = 0;  // or an access has made them ask for what comes next
+    }
+    int interpreted = 0;
+    if (limit > 0)
+      interpreted = (live_ & ~s.lanes) == 0 ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
     done += interpreted;
     budget -= done;
     split_slice_ += done;
     most -= done;
-    if (code == nullptr || asked || interpreted < limit || most <= 0) return;
+    if (code == nullptr || interpreted < limit || limit <= 0 || most <= 0) return;
   }
 }
 

@@ -124,55 +124,101 @@ void check_plain_words(Writer& w, const asmjit::Label& otherwise) {
   a.jnz(otherwise);
 }
 
-/// Words of all lanes in the block's shared memory.
-void write_shared(Writer& w, const Access& access) {
+/// Goes on where the words are consecutive, from a multiple of 16 bytes on, which rcx is; jumps to `apart` where they are not consecutive, and to
+/// `unaligned`, both with the first offset in rcx.
+void check_shared_row(Writer& w, const asmjit::Label& apart, const asmjit::Label& unaligned, const asmjit::Label& otherwise) {
   x86::Assembler& a = w.a();
-  const Rows addresses = w.source(0, RegisterClass::word);
-  const Rows rows = is_load(w) ? w.result(RegisterClass::word) : w.source(1, RegisterClass::word);
-  const asmjit::Label otherwise = w.begin_outside(), scattered = a.newLabel(), done = a.newLabel();
-  find_shared_offsets(w, access, addresses, otherwise);
-  // Consecutive words from a multiple of 16 bytes on: 8 words of the map.
   a.vmovd(x86::ecx, x86::xmm0);
   a.vpbroadcastd(x86::zmm2, x86::xmm0);
-  a.vpaddd(x86::zmm3, x86::zmm2, w.table(Table::words_apart, 0));
-  a.vpaddd(x86::zmm2, x86::zmm2, w.table(Table::words_apart, 1));
-  a.vpxord(x86::zmm3, x86::zmm3, x86::zmm0);
-  a.vpternlogd(x86::zmm3, x86::zmm2, x86::zmm1, 0xf6);
-  a.vptestmd(x86::k1, x86::zmm3, x86::zmm3);
-  a.kortestw(x86::k1, x86::k1);
-  a.jnz(scattered);
-  a.test(x86::ecx, 15);
-  a.jnz(scattered);
+  a.vpsubd(x86::zmm3, x86::zmm0, x86::zmm2);
+  a.vpsubd(x86::zmm4, x86::zmm1, x86::zmm2);
+  a.vpcmpd(x86::k1, x86::zmm3, w.table(Table::words_apart, 0), 4);
+  a.vpcmpd(x86::k2, x86::zmm4, w.table(Table::words_apart, 1), 4);
+  a.kortestw(x86::k1, x86::k2);
+  a.jnz(apart);
   a.lea(x86::eax, x86::ptr(x86::rcx, 124));
   a.cmp(x86::eax, x86::edx);
   a.ja(otherwise);
   a.cmp(x86::eax, 124);
   a.jb(otherwise);
-  a.mov(x86::eax, x86::ecx);
+  a.test(x86::ecx, 15);
+  a.jnz(unaligned);
+  a.mov(x86::eax, x86::ecx);  // 8 words of the map
   a.shr(x86::eax, 3);
   a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
   a.vpternlogd(x86::xmm2, x86::xmm2, x86::xmm2, 0xff);
-  a.vpxord(x86::xmm2, x86::xmm2, x86::xmmword_ptr(x86::rdx, x86::rax));
-  a.vptest(x86::xmm2, x86::xmm2);
-  a.jnz(otherwise);
+  a.vmovdqu(x86::xmm3, x86::xmmword_ptr(x86::rdx, x86::rax));
+  a.vptest(x86::xmm3, x86::xmm2);
+  a.jnc(otherwise);
   a.add(x86::rcx, shared);
-  move_row(w, rows);
-  a.jmp(done);
-  a.bind(scattered);
-  if (is_load(w)) {
-    check_shared_offsets(w, otherwise);
-    a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
-    check_plain_words(w, otherwise);
-    for (int p = 0; p < 2; ++p) {
-      a.kxnorw(x86::k1, x86::k1, x86::k1);
-      a.k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
-    }
-  } else {
-    a.jmp(otherwise);
+}
+
+/// Loads one word into all lanes; jumps to `scattered` where lanes have others.
+void load_same_word(Writer& w, const Rows& rows, const asmjit::Label& scattered, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  a.vpord(x86::zmm3, x86::zmm3, x86::zmm4);
+  a.vptestmd(x86::k1, x86::zmm3, x86::zmm3);
+  a.kortestw(x86::k1, x86::k1);
+  a.jnz(scattered);
+  a.cmp(x86::ecx, x86::edx);
+  a.ja(otherwise);
+  a.test(x86::ecx, 3);
+  a.jnz(otherwise);
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  a.mov(x86::eax, x86::ecx);
+  a.shr(x86::eax, 4);
+  a.movzx(x86::eax, x86::word_ptr(x86::rdx, x86::rax, 1));
+  a.add(x86::rcx, shared);
+  a.vpbroadcastd(rows.part[0], x86::dword_ptr(x86::rcx));
+  a.sub(x86::rcx, shared);
+  a.and_(x86::ecx, 15);
+  a.shr(x86::eax, x86::cl);
+  a.not_(x86::eax);
+  a.test(x86::eax, 15);
+  a.jnz(otherwise);
+  a.vmovdqa32(rows.part[1], rows.part[0]);
+}
+
+/// Loads each lane's word, wherever it is.
+void load_scattered_words(Writer& w, const Rows& rows, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  check_shared_offsets(w, otherwise);
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  check_plain_words(w, otherwise);
+  for (int p = 0; p < 2; ++p) {
+    a.kxnorw(x86::k1, x86::k1, x86::k1);
+    a.k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
   }
+}
+
+/// Words of all lanes in the block's shared memory.
+void write_shared(Writer& w, const Access& access) {
+  x86::Assembler& a = w.a();
+  const Rows addresses = w.source(0, RegisterClass::word);
+  const Rows rows = is_load(w) ? w.result(RegisterClass::word) : w.source(1, RegisterClass::word);
+  const asmjit::Label otherwise = w.begin_outside();
+  if (!is_load(w)) {
+    find_shared_offsets(w, access, addresses, otherwise);
+    check_shared_row(w, otherwise, otherwise, otherwise);
+    move_row(w, rows);
+    note_store(w);
+    return w.end_outside();
+  }
+  const asmjit::Label same = a.newLabel(), scattered = a.newLabel(), done = a.newLabel();
+  find_shared_offsets(w, access, addresses, otherwise);
+  check_shared_row(w, same, scattered, otherwise);
+  move_row(w, rows);
   a.bind(done);
-  is_load(w) ? w.commit(rows) : note_store(w);
+  w.commit(rows);
   w.end_outside();
+  w.behind([&w, rows, same, scattered, done, otherwise] {
+    w.a().bind(same);
+    load_same_word(w, rows, scattered, otherwise);
+    w.a().jmp(done);
+    w.a().bind(scattered);
+    load_scattered_words(w, rows, otherwise);
+    w.a().jmp(done);
+  });
 }
 
 }  // namespace

@@ -61,22 +61,15 @@ class Pages {
 
 class CompiledProgram final : public MachineCode {
  public:
-  CompiledProgram(const asmjit::CodeHolder& holder, std::vector<std::uint32_t> offsets) : pages_(holder), offsets_(std::move(offsets)) {}
-
-  void run(code::CodeContext& context) const override {
-    const auto enter = reinterpret_cast<void (*)(code::CodeContext*, const std::uint8_t*)>(pages_.memory());
-    enter(&context, pages_.memory() + offsets_[static_cast<std::size_t>(context.pc)]);
-  }
-  bool is_entry(std::int32_t pc) const override { return offsets_[static_cast<std::size_t>(pc)] != 0; }
-  std::int32_t to_next_entry(std::int32_t pc) const override {
-    const auto from = offsets_.begin() + pc + 1;
-    return static_cast<std::int32_t>(std::find_if(from, offsets_.end(), [](std::uint32_t offset) { return offset != 0; }) - from) + 1;
+  CompiledProgram(const asmjit::CodeHolder& holder, std::vector<Place> places) : pages_(holder) {
+    places_ = std::move(places);
+    code_ = pages_.memory();
+    enter_ = reinterpret_cast<void (*)(code::CodeContext*, const std::uint8_t*)>(code_);
   }
   bool works() const { return pages_.memory() != nullptr; }
 
  private:
   Pages pages_;
-  std::vector<std::uint32_t> offsets_;  ///< of the code of each operation that begins a piece; 0 of all others
 };
 
 class Compiler {
@@ -90,10 +83,7 @@ class Compiler {
     writer_.end_code();
     if (errors_.failed) return nullptr;
     if (holder_.flatten() != asmjit::kErrorOk || holder_.resolveUnresolvedLinks() != asmjit::kErrorOk) return nullptr;
-    std::vector<std::uint32_t> offsets(program_.operations.size());
-    for (std::size_t i = 0; i < offsets.size(); ++i)
-      if (labels_[i].isValid() && is_entry_[i]) offsets[i] = static_cast<std::uint32_t>(holder_.labelOffset(labels_[i]));
-    auto made = std::make_unique<CompiledProgram>(holder_, std::move(offsets));
+    auto made = std::make_unique<CompiledProgram>(holder_, find_places());
     return made->works() ? std::move(made) : nullptr;
   }
 
@@ -137,6 +127,19 @@ class Compiler {
       if (begins_[at]) labels_[at] = writer_.a().newLabel();
       is_entry_[at] = begins_[at] && way(i) != Way::by_machine;
     }
+  }
+
+  std::vector<MachineCode::Place> find_places() const {
+    std::vector<MachineCode::Place> places(program_.operations.size() + 1);
+    std::uint32_t distance = 0;
+    for (std::size_t i = program_.operations.size(); i-- > 0;) {
+      places[i].to_next_entry = ++distance;
+      places[i].steps = way(static_cast<std::int32_t>(i)) == Way::by_machine && program_.operations[i].semantics != Semantics::matrix;
+      if (!is_entry_[i]) continue;
+      places[i].code = static_cast<std::uint32_t>(holder_.labelOffset(labels_[i]));
+      distance = 0;
+    }
+    return places;
   }
 
   /// Returns where the next piece begins.

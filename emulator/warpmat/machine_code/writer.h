@@ -76,6 +76,8 @@ class Writer {
   void leave_before(std::int32_t number, std::int32_t unused);
   /// The label of a place that leaves so, behind all code.
   asmjit::Label leaving_before(std::int32_t number, std::int32_t unused);
+  /// Code that lies behind all other, where it is not in the way.
+  void behind(std::function<void()> write) { behind_.push_back(std::move(write)); }
   void forget() { for (Held& held : held_) held.is_held = false; }
 
   void begin_code();

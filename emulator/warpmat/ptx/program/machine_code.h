@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
+#include <vector>
 
 #include <warpmat/version.h>
 
@@ -53,13 +53,22 @@ struct CodeContext {
 /// Code for all operations of a program, for splits with all lanes of a warp or for any.
 class MachineCode {
  public:
+  /// What the machine finds at an operation.
+  struct Place {
+    std::uint32_t code = 0;          ///< offset of its code; 0: the code has no entry here
+    std::uint32_t to_next_entry = 1; ///< from here to the next entry, or to the end of the program
+    bool steps = false;              ///< neither the code nor run_statements() executes it, but the machine's step()
+  };
+
   virtual ~MachineCode() = default;
-  /// Executes operations from context.pc on, where is_entry() is true, until one is not compiled, needs more than context.left, or separates
-  /// lanes.
-  virtual void run(CodeContext& context) const = 0;
-  virtual bool is_entry(std::int32_t pc) const = 0;
-  /// The distance to the next entry behind `pc`; at most that to the end of the program.
-  virtual std::int32_t to_next_entry(std::int32_t pc) const = 0;
+  const Place& place(std::int32_t pc) const { return places_[static_cast<std::size_t>(pc)]; }
+  /// Executes operations from context.pc on, which is an entry, until one is not compiled, needs more than context.left, or separates lanes.
+  void run(CodeContext& context) const { enter_(&context, code_ + place(context.pc).code); }
+
+ protected:
+  std::vector<Place> places_;  ///< by operation, and one behind the last
+  const std::uint8_t* code_ = nullptr;
+  void (*enter_)(CodeContext* context, const std::uint8_t* at) = nullptr;
 };
 
 /// Compiles a program, for splits of all lanes or of any. Null: nothing of it is worth it, or the CPU is not one that it knows.
