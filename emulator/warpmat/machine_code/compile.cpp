@@ -61,7 +61,8 @@ class Pages {
 
 class CompiledProgram final : public MachineCode {
  public:
-  CompiledProgram(const asmjit::CodeHolder& holder, std::vector<Place> places) : pages_(holder) {
+  CompiledProgram(const asmjit::CodeHolder& holder, std::vector<Place> places, std::deque<scalar::Modifiers> modifiers)
+      : pages_(holder), modifiers_(std::move(modifiers)) {
     places_ = std::move(places);
     code_ = pages_.memory();
     enter_ = reinterpret_cast<void (*)(code::CodeContext*, const std::uint8_t*)>(code_);
@@ -70,11 +71,12 @@ class CompiledProgram final : public MachineCode {
 
  private:
   Pages pages_;
+  std::deque<scalar::Modifiers> modifiers_;  ///< stay where they were when the deque moved here
 };
 
 class Compiler {
  public:
-  Compiler(const Program& program, bool all_lanes) : program_(program), writer_(holder_after_init(), program, all_lanes), all_lanes_(all_lanes) {}
+  Compiler(const Program& program, bool all_lanes) : program_(program), writer_(holder_after_init(), program, all_lanes, modifiers_), all_lanes_(all_lanes) {}
 
   std::unique_ptr<const MachineCode> compile() {
     find_pieces();
@@ -83,7 +85,7 @@ class Compiler {
     writer_.end_code();
     if (errors_.failed) return nullptr;
     if (holder_.flatten() != asmjit::kErrorOk || holder_.resolveUnresolvedLinks() != asmjit::kErrorOk) return nullptr;
-    auto made = std::make_unique<CompiledProgram>(holder_, find_places());
+    auto made = std::make_unique<CompiledProgram>(holder_, find_places(), std::move(modifiers_));
     return made->works() ? std::move(made) : nullptr;
   }
 
@@ -174,8 +176,11 @@ class Compiler {
       if (!write_access(writer_)) writer_.execute_outside();
     } else if (op.semantics == Semantics::special) {
       if (!write_special(writer_)) writer_.execute_outside();
-    } else if (op.semantics == Semantics::atomic || !write_computation(writer_)) {
+    } else if (op.semantics == Semantics::atomic) {
       writer_.execute_outside();
+    } else if (!write_computation(writer_)) {
+      const bool row = op.shortcut == code::Shortcut::kernel || op.shortcut == code::Shortcut::function;
+      row && !writer_.masked() ? writer_.call_row() : writer_.execute_outside();
     }
   }
 
@@ -206,6 +211,7 @@ class Compiler {
   const Program& program_;
   Errors errors_;
   asmjit::CodeHolder holder_;
+  std::deque<scalar::Modifiers> modifiers_;
   Writer writer_;
   bool all_lanes_;
   std::vector<bool> begins_, is_entry_;

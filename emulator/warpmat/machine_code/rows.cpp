@@ -173,12 +173,153 @@ void commit_float(Writer& w, const Rows& d) {
   w.commit(d);
 }
 
+void commit_double(Writer& w, const Rows& d, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t unordered = 3;
+  w.a().vcmppd(x86::k1, d.part[0], d.part[1], unordered);  // either
+  w.a().vcmppd(x86::k2, d.part[2], d.part[3], unordered);
+  w.a().kortestb(x86::k1, x86::k2);
+  w.a().jnz(otherwise);
+  w.commit(d);
+  w.end_outside();
+}
+
 template <InstId instruction>
 bool float_binary(Writer& w, const Modifiers& m) {
   if (!is_plain(m)) return false;
   const Rows a = w.source(0, word), b = w.source(1, word), d = w.result(word);
   for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p], b.part[p]); });
   commit_float(w, d);
+  return true;
+}
+
+template <InstId instruction>
+bool float_unary(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, word), d = w.result(word);
+  for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p]); });
+  commit_float(w, d);
+  return true;
+}
+
+/// The code of 1 in f32.
+constexpr std::uint32_t one = 0x3f800000, sign = 0x80000000;
+
+void fill(Writer& w, const x86::Zmm& vector, std::uint32_t value) {
+  w.a().mov(x86::eax, value);
+  w.a().vpbroadcastd(vector, x86::eax);
+}
+
+bool float_reciprocal(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, word), d = w.result(word);
+  fill(w, x86::zmm0, one);
+  for_parts(d, [&](std::size_t p) { w.a().vdivps(d.part[p], x86::zmm0, a.part[p]); });
+  commit_float(w, d);
+  return true;
+}
+
+/// neg and abs: of the sign, by `instruction`.
+template <InstId instruction, std::uint32_t bits>
+bool float_sign(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, word), d = w.result(word);
+  fill(w, x86::zmm0, bits);
+  for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p], x86::zmm0); });
+  commit_float(w, d);
+  return true;
+}
+
+/// min and max: by integers of the same order, -0 below +0. A NaN loses against a number.
+template <InstId instruction>
+bool float_order(Writer& w, const Modifiers& m) {
+  if (!is_plain(m) || m.nan || m.absolute || m.xor_sign) return false;
+  const Rows a = w.source(0, word), b = w.source(1, word), d = w.result(word);
+  const auto rank = [&](const x86::Zmm& to) {
+    w.a().vpsrad(x86::zmm2, to, 31);
+    w.a().vpsrld(x86::zmm2, x86::zmm2, 1);
+    w.a().vpxord(to, to, x86::zmm2);
+  };
+  for_parts(d, [&](std::size_t p) {
+    w.a().vmovdqa32(x86::zmm0, a.part[p]);
+    w.a().vmovdqa32(x86::zmm1, b.part[p]);
+    w.a().vcmpps(x86::k1, a.part[p], a.part[p], 3);
+    w.a().k(x86::k1).vmovdqa32(x86::zmm0, b.part[p]);
+    w.a().vcmpps(x86::k1, b.part[p], b.part[p], 3);
+    w.a().k(x86::k1).vmovdqa32(x86::zmm1, a.part[p]);
+    rank(x86::zmm0);
+    rank(x86::zmm1);
+    w.a().emit(instruction, d.part[p], x86::zmm0, x86::zmm1);
+    rank(d.part[p]);
+  });
+  commit_float(w, d);
+  return true;
+}
+
+/// cvt.rzi.s32: of NaN 0, of others the nearest that there is.
+bool truncate(Writer& w, const Modifiers& m) {
+  if (m.rounding != Rounding::toward_zero || m.ftz || m.saturate) return false;
+  const Rows a = w.source(0, word), d = w.result(word);
+  constexpr std::uint32_t beyond = 0x4f000000, largest = 0x7fffffff;  // 2^31
+  constexpr std::uint8_t at_least = 0x1d;
+  fill(w, x86::zmm0, beyond);
+  fill(w, x86::zmm1, largest);
+  w.a().vpxord(x86::zmm2, x86::zmm2, x86::zmm2);
+  for_parts(d, [&](std::size_t p) {
+    w.a().vcvttps2dq(d.part[p], a.part[p]);
+    w.a().vcmpps(x86::k1, a.part[p], x86::zmm0, at_least);
+    w.a().k(x86::k1).vmovdqa32(d.part[p], x86::zmm1);
+    w.a().vcmpps(x86::k1, a.part[p], a.part[p], 3);
+    w.a().k(x86::k1).vmovdqa32(d.part[p], x86::zmm2);
+  });
+  w.commit(d);
+  return true;
+}
+
+/// The upper half of each product: of the even lanes, then of the odd ones.
+template <InstId instruction>
+bool multiply_high(Writer& w, const Modifiers&) {
+  const Rows a = w.source(0, word), b = w.source(1, word), d = w.result(word);
+  w.a().mov(x86::eax, 0xaaaa);
+  w.a().kmovw(x86::k1, x86::eax);
+  for_parts(d, [&](std::size_t p) {
+    w.a().emit(instruction, x86::zmm0, a.part[p], b.part[p]);
+    w.a().vpsrlq(x86::zmm0, x86::zmm0, 32);
+    w.a().vpsrlq(x86::zmm1, a.part[p], 32);
+    w.a().vpsrlq(x86::zmm2, b.part[p], 32);
+    w.a().emit(instruction, x86::zmm1, x86::zmm1, x86::zmm2);
+    w.a().k(x86::k1).vpblendmd(d.part[p], x86::zmm0, x86::zmm1);
+  });
+  w.commit(d);
+  return true;
+}
+
+// ---- f64: of NaNs one stays, by rules that the kernel knows
+
+/// Leaves the operation to its kernel where a result is a NaN.
+template <InstId instruction, int sources>
+bool double_arithmetic(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, wide), b = sources > 1 ? w.source(1, wide) : a, d = w.result(wide);
+  const asmjit::Label otherwise = w.begin_outside();
+  for_parts(d, [&](std::size_t p) {
+    if (sources > 1)
+      w.a().emit(instruction, d.part[p], a.part[p], b.part[p]);
+    else
+      w.a().emit(instruction, d.part[p], a.part[p]);
+  });
+  commit_double(w, d, otherwise);
+  return true;
+}
+
+bool double_fma(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, wide), b = w.source(1, wide), c = w.source(2, wide), d = w.result(wide);
+  const asmjit::Label otherwise = w.begin_outside();
+  for_parts(d, [&](std::size_t p) {
+    w.a().vmovdqa64(d.part[p], c.part[p]);
+    w.a().vfmadd231pd(d.part[p], a.part[p], b.part[p]);
+  });
+  commit_double(w, d, otherwise);
   return true;
 }
 
@@ -259,6 +400,8 @@ constexpr Row rows[] = {
     {"sub.b64", binary<Inst::kIdVpsubq, wide>},
     {"mul.lo.b32", binary<Inst::kIdVpmulld, word>},
     {"mul.lo.b64", binary<Inst::kIdVpmullq, wide>},
+    {"mul.hi.u32", multiply_high<Inst::kIdVpmuludq>},
+    {"mul.hi.s32", multiply_high<Inst::kIdVpmuldq>},
     {"mul.wide.u32", multiply_wide<false, false>},
     {"mul.wide.s32", multiply_wide<true, false>},
     {"mad.lo.b32", multiply_add},
@@ -302,6 +445,20 @@ constexpr Row rows[] = {
     {"sub.f32", float_binary<Inst::kIdVsubps>},
     {"mul.f32", float_binary<Inst::kIdVmulps>},
     {"fma.f32", float_fma},
+    {"div.f32", float_binary<Inst::kIdVdivps>},
+    {"rcp.f32", float_reciprocal},
+    {"sqrt.f32", float_unary<Inst::kIdVsqrtps>},
+    {"neg.f32", float_sign<Inst::kIdVpxord, sign>},
+    {"abs.f32", float_sign<Inst::kIdVpandd, ~sign>},
+    {"min.f32", float_order<Inst::kIdVpminsd>},
+    {"max.f32", float_order<Inst::kIdVpmaxsd>},
+    {"cvt.s32.f32", truncate},
+    {"add.f64", double_arithmetic<Inst::kIdVaddpd, 2>},
+    {"sub.f64", double_arithmetic<Inst::kIdVsubpd, 2>},
+    {"mul.f64", double_arithmetic<Inst::kIdVmulpd, 2>},
+    {"div.f64", double_arithmetic<Inst::kIdVdivpd, 2>},
+    {"sqrt.f64", double_arithmetic<Inst::kIdVsqrtpd, 1>},
+    {"fma.f64", double_fma},
     {"setp.b32", compare_integers<Inst::kIdVpcmpud>},
     {"setp.s32", compare_integers<Inst::kIdVpcmpd>},
     {"setp.b64", compare_wides<Inst::kIdVpcmpuq>},

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int vector_bytes = 64;
 constexpr std::array saved{x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15};
-constexpr int stack_bytes = 8;  // aligns calls
+/// The pointers to a row's results and sources, and what aligns calls.
+constexpr int results_at = 0, sources_at = 16, stack_bytes = 16 + 8 * static_cast<int>(code::fewest_slots) + 8;
 
 int parts_of(RegisterClass register_class) {
   return register_class == RegisterClass::wide ? 4 : 2;
@@ -24,8 +25,8 @@ constexpr std::uint32_t words_of(Table table) {
 
 }  // namespace
 
-Writer::Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes)
-    : assembler_(&holder), program_(program), all_lanes_(all_lanes), leave_(assembler_.newLabel()), tables_(assembler_.newLabel()) {}
+Writer::Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers)
+    : assembler_(&holder), program_(program), all_lanes_(all_lanes), modifiers_(modifiers), leave_(assembler_.newLabel()), tables_(assembler_.newLabel()) {}
 
 void Writer::begin_code() {
   for (const x86::Gp& gp : saved) assembler_.push(gp);
@@ -216,6 +217,31 @@ void Writer::call_outside() {
   assembler_.call(member(offsetof(CodeContext, execute), 8));
   assembler_.test(x86::eax, x86::eax);
   assembler_.jnz(leaving_before(number_ + 1, ahead_));
+}
+
+void Writer::call_row() {
+  const Operation& op = operation();
+  const auto place = [&](Slot slot, int at) {
+    slot >= 0 ? assembler_.lea(x86::rax, x86::ptr(frame, slot)) : assembler_.lea(x86::rax, x86::ptr(constants, ~slot));
+    assembler_.mov(x86::qword_ptr(x86::rsp, at), x86::rax);
+  };
+  place(result_slot(0), results_at);
+  for (int i = 0; i < op.sources; ++i) place(source_slot(i), sources_at + 8 * i);
+  assembler_.mov(x86::qword_ptr(x86::rsp, results_at + 8), 0);
+  assembler_.mov(x86::qword_ptr(x86::rsp, sources_at + 8 * op.sources), 0);
+  assembler_.lea(x86::rdi, x86::ptr(x86::rsp, results_at));
+  assembler_.lea(x86::rsi, x86::ptr(x86::rsp, sources_at));
+  std::uint64_t function = 0;
+  if (op.kernel != nullptr) {
+    function = reinterpret_cast<std::uint64_t>(op.kernel);
+    assembler_.mov(x86::rdx, reinterpret_cast<std::uint64_t>(&modifiers_.emplace_back(program_.of<scalar::Modifiers>(op))));
+  } else {
+    function = reinterpret_cast<std::uint64_t>(op.function);
+  }
+  assembler_.vzeroupper();
+  assembler_.mov(x86::rax, function);
+  assembler_.call(x86::rax);
+  forget();
 }
 
 void Writer::execute_outside() {

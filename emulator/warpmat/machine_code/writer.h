@@ -2,13 +2,16 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <asmjit/x86.h>
 
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/program/machine_code.h>
+#include <warpmat/scalar/kernel.h>
 
 namespace warpmat::machine_code {
 
@@ -34,7 +37,8 @@ inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13,
 /// result is stored at once, so that memory holds what the interpreter would have left.
 class Writer {
  public:
-  Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes);
+  /// `modifiers` lives as long as the code.
+  Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers);
 
   x86::Assembler& a() { return assembler_; }
   const code::Program& program() const { return program_; }
@@ -68,7 +72,9 @@ class Writer {
   // ---- Leaving
   /// Has the machine execute the operation: all vectors are free then.
   void execute_outside();
-  /// The same where the code jumps to the label that is returned. Then the code goes on behind the operation, with what vectors hold at the
+  /// Calls the operation's function or kernel, which all lanes execute: its shortcut says so.
+  void call_row();
+  /// execute_outside() where the code jumps to the label that is returned. Then the code goes on behind the operation, with what vectors hold at the
   /// end of it: to be called by end_outside().
   asmjit::Label begin_outside();
   void end_outside();
@@ -106,6 +112,7 @@ class Writer {
   bool all_lanes_;
   bool masked_ = false;
   std::int32_t number_ = 0, ahead_ = 0;
+  std::deque<scalar::Modifiers>& modifiers_;  ///< of kernels, where the code finds them
   std::uint64_t time_ = 0, begun_at_ = 0;
   std::array<Held, held_rows> held_{};
   asmjit::Label leave_, tables_, outside_, continue_;
