@@ -16,8 +16,6 @@
 namespace warpmat::machine {
 namespace {
 
-constexpr int warp_slice = 4096;  // operations until the next warp is scheduled
-
 /// A step of xorshift64* (Vigna, 2016).
 std::uint64_t next_random(std::uint64_t& state) {
   state ^= state >> 12;
@@ -32,21 +30,21 @@ std::size_t warps_of(Dim3 block) {
 
 }  // namespace
 
-Block::Block(Cluster& cluster, Dim3 index, int rank)
+Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorage> storage)
     : cluster_(cluster),
       launch_(cluster.launch()),
       index_(index),
       rank_(rank),
-      storage_(launch_, warps_of(launch_.config.block)),
-      shared_(storage_.shared()),
-      warps_(storage_.warps()) {
+      storage_(storage != nullptr ? std::move(storage) : std::make_unique<BlockStorage>(launch_, warps_of(launch_.config.block))),
+      shared_(storage_->shared()),
+      warps_(storage_->warps()) {
   const LaunchState& launch = launch_;
   const std::uint64_t threads = launch.config.block.count();
   const std::uint64_t number = index.x + std::uint64_t{launch.config.grid.x} * (index.y + std::uint64_t{launch.config.grid.y} * index.z);
   random_ = (launch.options.schedule ^ number << 32) * 0x9e3779b97f4a7c15 | 1;
   for (std::uint64_t first = 0; first < threads; first += warp_size) {
     const std::uint64_t count = std::min<std::uint64_t>(threads - first, warp_size);
-    storage_.add_warp(*this, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1);
+    storage_->add_warp(*this, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1);
   }
   if (launch.program.executes(catalogue::Semantics::wgmma)) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
   if (launch.program.executes(catalogue::Semantics::tensor_memory)) tensor_core_ = std::make_unique<TensorCore>();
@@ -68,6 +66,18 @@ void Block::prepare_code() {
   std::ranges::copy(std::array{block.x, block.y, block.z, index_.x, index_.y, index_.z, grid.x, grid.y, grid.z}, c.uniform);
   c.execute = execute_for_code;
   if (cluster_.observers().none()) c.plain_bytes = all_plain_bytes();
+}
+
+void Block::resume(std::span<const ResumedWarp> warps, std::size_t current, const std::uint16_t* plain_bytes) {
+  if (plain_bytes != nullptr) cluster_.observers().begin_with(rank_, plain_bytes);
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    warps_[i]->resume(warps[i]);
+    clock_ += warps_[i]->operations();
+    finished_ += warps[i].finished;
+  }
+  if (current == warps.size()) return;  // all wait
+  next_warp_ = current;
+  slice_ = warps[current].left();
 }
 
 void Block::tell_beginning() {

@@ -43,7 +43,11 @@ class Block {
   /// `yielded` and `waits` (no warp can continue) occur only if the cluster has other blocks.
   enum class Status : std::uint8_t { finished, needs_reservation, reservation_is_over, yielded, waits };
 
-  Block(Cluster& cluster, Dim3 index, int rank);
+  /// `storage`: of a block that is to be resumed; null: this one's begins now.
+  Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorage> storage = nullptr);
+  /// Goes on from these states of its warps, the first of which to run is `current`, or the first of all where that is none. `plain_bytes`:
+  /// scalar::map_has_lanes() of the initialised bytes of shared memory; null: nobody asks.
+  void resume(std::span<const ResumedWarp> warps, std::size_t current, const std::uint16_t* plain_bytes);
 
   /// Tell observers of block_begins and block_ends.
   void tell_beginning();
@@ -142,7 +146,7 @@ class Block {
   const LaunchState& launch_;
   Dim3 index_;
   int rank_;
-  BlockStorage storage_;
+  std::unique_ptr<BlockStorage> storage_;
   std::span<std::uint8_t> shared_;
   std::map<std::uint32_t, MbarrierHistory> mbarriers_;
   const std::vector<WarpState*>& warps_;

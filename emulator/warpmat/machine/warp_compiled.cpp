@@ -17,6 +17,12 @@ bool observe_nothing(const Observers& observers) {
 
 namespace {
 
+bool is_global_access(const code::Program& program, const code::Operation& operation) {
+  if (operation.semantics != catalogue::Semantics::load && operation.semantics != catalogue::Semantics::store) return false;
+  const Space space = program.of<code::Access>(operation).space;
+  return space == Space::global || space == Space::generic;
+}
+
 /// What an access of global memory has met, if the code may use it without looking.
 void note_memory(WarpState& warp, const code::Operation& operation, CodeContext& context) {
   const StoredBuffer* const buffer = warp.block().last_access(operation.payload).buffer;
@@ -65,8 +71,7 @@ Helped execute_for_code(CodeContext& context, std::uint32_t number, std::uint32_
     const code::Operation& operation = warp.program().operations[number];
     const std::int32_t executed = context.most - context.left - static_cast<std::int32_t>(ahead);
     warp.execute_straight_at(static_cast<std::int32_t>(number), context.before + static_cast<std::uint64_t>(executed));
-    if (operation.semantics == catalogue::Semantics::load || operation.semantics == catalogue::Semantics::store)
-      note_memory(warp, operation, context);
+    if (is_global_access(warp.program(), operation)) note_memory(warp, operation, context);
     if (!warp.observers().none()) {
       if (!observe_nothing(warp.observers())) return Helped::stop;
       context.plain_bytes = plain_bytes_of(warp);

@@ -19,7 +19,6 @@ using code::Operation;
 
 namespace {
 
-constexpr int split_slice = 512;  // operations until another split of the warp is scheduled
 // accesses that may wait for other lanes, until lanes at convergence points are released
 constexpr std::uint64_t max_spins = 2000;
 constexpr std::uint64_t max_wait = 20'000'000;  // operations until the same
@@ -197,7 +196,7 @@ inline bool execute_straight(WarpState& warp, Split& s, const Operation& operati
       if (mask != 0) s.pc = operation.target - 1;
       return true;
     case Semantics::atomic:
-      if (warp.program().of<code::Access>(operation).space != Space::shared) return false;
+      if (code::may_have_order(warp.program(), operation)) return false;
       if (mask != 0) atomic<observed>(warp, operation, mask);
       return true;
     case Semantics::special:

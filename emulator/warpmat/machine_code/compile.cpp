@@ -19,7 +19,7 @@ using code::Program;
 constexpr std::int32_t longest_piece = 48;
 
 /// How an operation is executed.
-enum class Way : std::uint8_t { inside, branch, outside, by_machine };
+enum class Way : std::uint8_t { inside, branch, by_machine };
 
 /// As execute_straight() of the machine: what it does not execute, the machine's step() does.
 Way way_of(const Program& program, const Operation& operation) {
@@ -29,7 +29,7 @@ Way way_of(const Program& program, const Operation& operation) {
     case Semantics::special: return Way::inside;
     case Semantics::load:
     case Semantics::store: return program.of<code::Access>(operation).ordered ? Way::by_machine : Way::inside;
-    case Semantics::atomic: return program.of<code::Access>(operation).space == Space::shared ? Way::outside : Way::by_machine;
+    case Semantics::atomic: return code::may_have_order(program, operation) ? Way::by_machine : Way::inside;
     case Semantics::branch: return Way::branch;
     default: return Way::by_machine;
   }
@@ -127,7 +127,7 @@ class Compiler {
       if (length == longest_piece) begins_[at] = true;
       length = begins_[at] ? 1 : length + 1;
       if (begins_[at]) labels_[at] = writer_.a().newLabel();
-      is_entry_[at] = begins_[at] && way(i) != Way::by_machine;
+      is_entry_[at] = begins_[at] && (way(i) != Way::by_machine || operation(i).guarded);
     }
   }
 
@@ -152,20 +152,39 @@ class Compiler {
     a.bind(labels_[static_cast<std::size_t>(first)]);
     writer_.forget();
     if (way(first) == Way::by_machine) {
-      writer_.leave_before(first, 0);
+      write_step(first);
       return end;
     }
     const asmjit::Label leaves = writer_.leaving_before(first, 0);
-    if (operation(first).converges) {
-      a.cmp(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, apart))), 0);
-      a.jne(leaves);
-    }
+    leave_if_converging(operation(first), leaves);
     a.cmp(left, end - first);
     a.jl(leaves);
     a.sub(left, end - first);
     for (std::int32_t i = first; i < end; ++i) write_operation(i, end - i - 1);
     if (end == count()) writer_.leave_before(end, 0);
     return end;
+  }
+
+  /// An operation of the machine's step(): without lanes that execute it nothing is to be done.
+  void write_step(std::int32_t i) {
+    const Operation& op = operation(i);
+    if (!op.guarded) return writer_.leave_before(i, 0);
+    x86::Assembler& a = writer_.a();
+    const asmjit::Label leaves = writer_.leaving_before(i, 0);
+    leave_if_converging(op, leaves);
+    a.mov(x86::eax, writer_.predicate(op.guard));
+    if (op.guard_inverted) a.not_(x86::eax);
+    a.test(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, lanes))), x86::eax);
+    a.jnz(leaves);
+    a.cmp(left, 1);
+    a.jl(leaves);
+    a.sub(left, 1);
+  }
+
+  void leave_if_converging(const Operation& op, const asmjit::Label& leaves) {
+    if (!op.converges) return;
+    writer_.a().cmp(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, apart))), 0);
+    writer_.a().jne(leaves);
   }
 
   void write_operation(std::int32_t i, std::int32_t ahead) {
@@ -177,7 +196,7 @@ class Compiler {
     } else if (op.semantics == Semantics::special) {
       if (!write_special(writer_)) writer_.execute_outside();
     } else if (op.semantics == Semantics::atomic) {
-      writer_.execute_outside();
+      if (!write_update(writer_)) writer_.execute_outside();
     } else if (!write_computation(writer_)) {
       const bool row = op.shortcut == code::Shortcut::kernel || op.shortcut == code::Shortcut::function;
       row && !writer_.masked() ? writer_.call_row() : writer_.execute_outside();

@@ -20,7 +20,8 @@ x86::Mem member(std::size_t offset, std::uint32_t size) {
 }
 
 constexpr std::uint32_t words_of(Table table) {
-  return table == Table::words_apart || table == Table::lanes ? 2 : table == Table::nan ? 1 : 4;  // vectors
+  if (table == Table::nan) return 1;
+  return table == Table::wides_apart_4 || table == Table::wides_apart_8 ? 4 : 2;  // vectors
 }
 
 }  // namespace
@@ -64,6 +65,11 @@ void Writer::end_code() {
   wides(8);
   words(32, [](std::uint32_t i) { return i; });
   words(16, [](std::uint32_t) { return 0x7fffffffU; });
+  for (const std::uint32_t first : {0U, 4U, 8U, 12U})  // the bits of 128 bytes from a multiple of 4 on, in a map of bytes
+    words(8, [&](std::uint32_t i) {
+      const auto bits_of = [&](std::uint32_t cell) { return cell == 0 ? 0xffffU << first & 0xffff : cell < 8 ? 0xffffU : cell == 8 ? 0xffffU >> (16 - first) : 0; };
+      return bits_of(2 * i) | bits_of(2 * i + 1) << 16;
+    });
 }
 
 x86::Mem Writer::table(Table which, int part) {
@@ -80,7 +86,6 @@ void Writer::begin(std::int32_t number, std::int32_t ahead) {
   has_outside_ = false;
 }
 
-/// r8d: the lanes that execute; k4: those that do not.
 void Writer::load_mask() {
   const Operation& op = operation();
   assembler_.mov(x86::r8d, member(offsetof(CodeContext, lanes), 4));
@@ -92,6 +97,12 @@ void Writer::load_mask() {
   assembler_.mov(x86::ecx, x86::r8d);
   assembler_.not_(x86::ecx);
   assembler_.kmovd(x86::k4, x86::ecx);
+  assembler_.kmovd(x86::k6, x86::r8d);
+  assembler_.kshiftrd(x86::k7, x86::k6, 16);
+}
+
+void Writer::forget_result(int i) {
+  forget_overlap(result_slot(i), 4 * vector_bytes);
 }
 
 x86::Mem Writer::predicate(Slot slot) const {

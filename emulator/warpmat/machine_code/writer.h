@@ -28,7 +28,7 @@ struct Rows {
 };
 
 /// The tables behind the code, in vectors.
-enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lanes, nan };
+enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lanes, nan, row_bits };
 
 // The registers of the CPU that the code keeps. All others are free between two operations; k1 to k3 and zmm0 to zmm7 within one.
 inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13, left = x86::r14d, known = x86::r15, shared = x86::rbp;
@@ -60,8 +60,10 @@ class Writer {
   void commit(const Rows& rows, int i = 0);
   /// The predicate of a result is eax.
   void commit_predicate(int i = 0);
-  /// Of a load whose code is done elsewhere: the vectors hold the result, and memory too.
-  void hold(const Rows& rows, Slot slot);
+  /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them; k4: all others.
+  void load_mask();
+  /// No vectors hold result `i`, which the code may have left as it was.
+  void forget_result(int i = 0);
   /// k1 and k2: the first and the last 16 lanes of a predicate; `part` of 8 lanes in k1.
   void predicate_words(Slot slot);
   void predicate_part(Slot slot, int part);
@@ -105,7 +107,7 @@ class Writer {
   Rows rows_of(int row, int parts) const;
   void forget_overlap(Slot slot, int bytes);
   void call_outside();
-  void load_mask();
+  void hold(const Rows& rows, Slot slot);
 
   x86::Assembler assembler_;
   const code::Program& program_;
@@ -127,6 +129,8 @@ std::unique_ptr<const code::MachineCode> compile(const code::Program& program, b
 bool write_computation(Writer& writer);
 /// A load or store of words or wides of all lanes, in the usual case: accesses.cpp.
 bool write_access(Writer& writer);
+/// An update of words in shared memory that gives no result: accesses.cpp.
+bool write_update(Writer& writer);
 /// A special register that needs no look: rows.cpp.
 bool write_special(Writer& writer);
 

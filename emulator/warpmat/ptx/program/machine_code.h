@@ -42,6 +42,8 @@ struct CodeContext {
   std::uint64_t before = 0;         ///< operations of the warp before
   std::int32_t pc = 0;           ///< where the code ended
   std::uint32_t stored = 0;      ///< whether it has stored to memory that others see
+  std::uint32_t refused = 0;     ///< whether `execute` has not executed the operation before which it stopped
+  std::uint32_t defines = 0;     ///< whether stores enter their bytes into plain_bytes
   std::uint32_t uniform[9]{};    ///< %ntid, %ctaid, %nctaid
   void* warp = nullptr;          ///< a machine::WarpState
   std::exception_ptr exception;  ///< of a helper that threw
