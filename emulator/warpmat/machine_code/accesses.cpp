@@ -292,6 +292,8 @@ void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
   const auto known_at = [&](std::size_t offset) {
     return field(known, w.operation().payload % code::known_memories * sizeof(KnownMemory) + offset, 8);
   };
+  w.store_source(0);
+  if (is_load(w)) w.store_result();
   w.load_mask();
   a.test(x86::r8d, x86::r8d);
   a.jz(skip);
@@ -325,9 +327,8 @@ void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
   a.mov(x86::rcx, x86::rax);
   a.add(x86::rcx, known_at(offsetof(KnownMemory, data)));
   move_lanes(w, rows, kind);
-  is_load(w) ? w.commit(rows) : note_store(w);
+  is_load(w) ? w.commit_stored(rows) : note_store(w);
   a.bind(skip);
-  if (is_load(w)) w.forget_result();
   w.end_outside();
 }
 
@@ -367,6 +368,8 @@ void write_shared_lanes(Writer& w, const Access& access) {
   const Rows addresses = w.source(0, address_class(access));
   const Rows rows = is_load(w) ? w.result(RegisterClass::word) : w.source(1, RegisterClass::word);
   const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
+  w.store_source(0);
+  if (is_load(w)) w.store_result();
   w.load_mask();
   a.test(x86::r8d, x86::r8d);
   a.jz(skip);
@@ -377,7 +380,7 @@ void write_shared_lanes(Writer& w, const Access& access) {
       a.kmovw(x86::k1, p == 0 ? x86::k6 : x86::k7);
       a.k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
     }
-    w.commit(rows);
+    w.commit_stored(rows);
   } else {
     find_first(w, x86::eax, access.narrow_address ? 4 : 8);
     a.shl(x86::ecx, 2);
@@ -396,7 +399,6 @@ void write_shared_lanes(Writer& w, const Access& access) {
     note_store(w);
   }
   a.bind(skip);
-  if (is_load(w)) w.forget_result();
   w.end_outside();
 }
 
@@ -428,6 +430,8 @@ bool write_update(Writer& w) {
   const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
   const std::int32_t base = static_cast<std::int32_t>(access.offset) - static_cast<std::int32_t>(w.program().shared_base);
   const int address_bytes = access.narrow_address ? 4 : 8;
+  w.store_source(0);
+  w.store_source(1);
   w.load_mask();
   a.test(x86::r8d, x86::r8d);
   a.jz(skip);

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include <warpmat/machine_code/live_slots.h>
 #include <warpmat/machine_code/writer.h>
 
 namespace warpmat::machine_code {
@@ -80,6 +82,7 @@ class Compiler {
 
   std::unique_ptr<const MachineCode> compile() {
     find_pieces();
+    live_.emplace(program_, begins_);
     writer_.begin_code();
     for (std::int32_t at = 0; at < count(); at = write_piece(at)) {}
     writer_.end_code();
@@ -160,9 +163,17 @@ class Compiler {
     a.cmp(left, end - first);
     a.jl(leaves);
     a.sub(left, end - first);
-    for (std::int32_t i = first; i < end; ++i) write_operation(i, end - i - 1);
+    for (std::int32_t i = first; i < end; ++i) {
+      if (i == end - 1 && way(i) == Way::branch) end_piece(i);
+      write_operation(i, end - i - 1);
+    }
+    if (way(end - 1) != Way::branch) end_piece(end - 1);
     if (end == count()) writer_.leave_before(end, 0);
     return end;
+  }
+
+  void end_piece(std::int32_t last) {
+    writer_.end_piece([&](code::Slot slot, int bytes) { return live_->is_live_behind(last, slot, bytes); });
   }
 
   /// An operation of the machine's step(): without lanes that execute it nothing is to be done.
@@ -234,6 +245,7 @@ class Compiler {
   Writer writer_;
   bool all_lanes_;
   std::vector<bool> begins_, is_entry_;
+  std::optional<LiveSlots> live_;
   std::vector<asmjit::Label> labels_;
 };
 

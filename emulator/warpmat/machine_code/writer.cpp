@@ -6,7 +6,6 @@
 namespace warpmat::machine_code {
 namespace {
 
-constexpr int vector_bytes = 64;
 constexpr std::array saved{x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15};
 /// The pointers to a row's results and sources, and what aligns calls.
 constexpr int results_at = 0, sources_at = 16, stack_bytes = 16 + 8 * static_cast<int>(code::fewest_slots) + 8;
@@ -101,8 +100,31 @@ void Writer::load_mask() {
   assembler_.kshiftrd(x86::k7, x86::k6, 16);
 }
 
-void Writer::forget_result(int i) {
-  forget_overlap(result_slot(i), 4 * vector_bytes);
+void Writer::store_row(int row) {
+  Held& held = held_[static_cast<std::size_t>(row)];
+  if (!held.is_held || !held.dirty) return;
+  const Rows rows = rows_of(row, held.parts);
+  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(held.slot, p), rows.part[static_cast<std::size_t>(p)]);
+  held.dirty = false;
+}
+
+void Writer::store_all() {
+  for (int i = 0; i < held_rows; ++i) store_row(i);
+}
+
+void Writer::store_overlap(Slot slot, int bytes) {
+  for (int i = 0; i < held_rows; ++i) {
+    const Held& held = held_[static_cast<std::size_t>(i)];
+    if (held.is_held && held.slot >= 0 && held.slot < slot + bytes && slot < held.slot + held.parts * vector_bytes) store_row(i);
+  }
+}
+
+void Writer::end_piece(const std::function<bool(Slot, int)>& is_live) {
+  for (int i = 0; i < held_rows; ++i) {
+    const Held& held = held_[static_cast<std::size_t>(i)];
+    if (held.is_held && held.dirty && is_live(held.slot, held.parts * vector_bytes)) store_row(i);
+  }
+  forget();
 }
 
 x86::Mem Writer::predicate(Slot slot) const {
@@ -134,7 +156,11 @@ int Writer::find_room(int parts) {
   }
   for (int j = best; j < best + step; ++j) {
     const auto at = static_cast<std::size_t>(j);
-    if (held_[at].second) held_[at - 1].is_held = false;  // half of a wide is none
+    store_row(j);
+    if (held_[at].second) {  // half of a wide is none
+      store_row(j - 1);
+      held_[at - 1].is_held = false;
+    }
     if (held_[at].is_held && held_[at].parts == 4) held_[at + 1] = {};
     held_[at] = {.used = begun_at_};
   }
@@ -151,6 +177,7 @@ Rows Writer::row_at(Slot slot, RegisterClass register_class) {
     return rows_of(i, parts);
   }
   const int row = find_room(parts);
+  store_overlap(slot, parts * vector_bytes);
   const Rows rows = rows_of(row, parts);
   for (int i = 0; i < parts; ++i) assembler_.vmovdqu32(rows.part[static_cast<std::size_t>(i)], vector(slot, i));
   hold(rows, slot);
@@ -176,19 +203,30 @@ void Writer::hold(const Rows& rows, Slot slot) {
 void Writer::commit(const Rows& rows, int i) {
   const Slot slot = result_slot(i);
   if (masked_) {
-    load_mask();
-    for (int p = 0; p < rows.parts; ++p) {
-      const auto& part = rows.part[static_cast<std::size_t>(p)];
-      if (p != 0) assembler_.kshiftrd(x86::k5, x86::k4, static_cast<std::uint8_t>(p * 32 / rows.parts));
-      if (rows.parts == 2)
-        assembler_.k(p == 0 ? x86::k4 : x86::k5).vmovdqu32(part, vector(slot, p));
-      else
-        assembler_.k(p == 0 ? x86::k4 : x86::k5).vmovdqu64(part, vector(slot, p));
-    }
+    store_overlap(slot, rows.parts * vector_bytes);
+    merge(rows, slot);
   }
-  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(slot, p), rows.part[static_cast<std::size_t>(p)]);
   forget_overlap(slot, rows.parts * vector_bytes);
   hold(rows, slot);
+  held_[(rows.part[0].id() - first_vector) / 2].dirty = true;
+}
+
+void Writer::commit_stored(const Rows& rows, int i) {
+  const Slot slot = result_slot(i);
+  if (masked_) merge(rows, slot);
+  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(slot, p), rows.part[static_cast<std::size_t>(p)]);
+  forget_overlap(slot, rows.parts * vector_bytes);
+}
+
+/// Lanes that do not execute get what memory has.
+void Writer::merge(const Rows& rows, Slot slot) {
+  load_mask();
+  for (int p = 0; p < rows.parts; ++p) {
+    const auto& part = rows.part[static_cast<std::size_t>(p)];
+    if (p != 0) assembler_.kshiftrd(x86::k5, x86::k4, static_cast<std::uint8_t>(p * 32 / rows.parts));
+    const x86::KReg& others = p == 0 ? x86::k4 : x86::k5;
+    rows.parts == 2 ? assembler_.k(others).vmovdqu32(part, vector(slot, p)) : assembler_.k(others).vmovdqu64(part, vector(slot, p));
+  }
 }
 
 void Writer::commit_predicate(int i) {
@@ -200,8 +238,9 @@ void Writer::commit_predicate(int i) {
     assembler_.and_(x86::eax, x86::r8d);
     assembler_.xor_(x86::eax, x86::ecx);
   }
-  assembler_.mov(predicate(slot), x86::eax);
+  store_overlap(slot, 4);  // of a register that has been there
   forget_overlap(slot, 4);
+  assembler_.mov(predicate(slot), x86::eax);
 }
 
 void Writer::predicate_words(Slot slot) {
@@ -232,6 +271,7 @@ void Writer::call_outside() {
 
 void Writer::call_row() {
   const Operation& op = operation();
+  store_all();
   const auto place = [&](Slot slot, int at) {
     slot >= 0 ? assembler_.lea(x86::rax, x86::ptr(frame, slot)) : assembler_.lea(x86::rax, x86::ptr(constants, ~slot));
     assembler_.mov(x86::qword_ptr(x86::rsp, at), x86::rax);
@@ -256,11 +296,13 @@ void Writer::call_row() {
 }
 
 void Writer::execute_outside() {
+  store_all();
   call_outside();
   forget();
 }
 
 asmjit::Label Writer::begin_outside() {
+  held_outside_ = held_;
   outside_ = assembler_.newLabel();
   continue_ = assembler_.newLabel();
   has_outside_ = true;
@@ -269,10 +311,12 @@ asmjit::Label Writer::begin_outside() {
 
 void Writer::end_outside() {
   assembler_.bind(continue_);
-  behind_.push_back([this, number = number_, ahead = ahead_, from = outside_, to = continue_, held = held_] {
+  behind_.push_back([this, number = number_, ahead = ahead_, from = outside_, to = continue_, before = held_outside_, held = held_] {
     assembler_.bind(from);
     number_ = number;
     ahead_ = ahead;
+    held_ = before;
+    store_all();
     call_outside();
     for (int i = 0; i < held_rows; ++i) {
       const Held& one = held[static_cast<std::size_t>(i)];

@@ -33,8 +33,9 @@ enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lan
 // The registers of the CPU that the code keeps. All others are free between two operations; k1 to k3 and zmm0 to zmm7 within one.
 inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13, left = x86::r14d, known = x86::r15, shared = x86::rbp;
 
-/// Writes the code of operations. Registers of the warp that an operation has read or written stay in vectors until others need the room; each
-/// result is stored at once, so that memory holds what the interpreter would have left.
+/// Writes the code of operations. Registers of the warp that an operation has read or written stay in vectors until others need the room. A result
+/// is stored where something else than this piece of code may read it: before the machine executes an operation, and at the end of the piece where
+/// it is live. So memory holds what the interpreter would have left, but for registers that nothing reads any more.
 class Writer {
  public:
   /// `modifiers` lives as long as the code.
@@ -62,8 +63,15 @@ class Writer {
   void commit_predicate(int i = 0);
   /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them; k4: all others.
   void load_mask();
-  /// No vectors hold result `i`, which the code may have left as it was.
-  void forget_result(int i = 0);
+  /// Before code that may jump over a result: its register is in memory, as it was, and commit_stored() leaves it there.
+  void store_result(int i = 0) { store_overlap(result_slot(i), 4 * vector_bytes); }
+  /// commit(), and no vectors hold the result then.
+  void commit_stored(const Rows& rows, int i = 0);
+  /// Memory has what vectors have of a source, or of all registers.
+  void store_source(int i) { store_overlap(source_slot(i), 4 * vector_bytes); }
+  void store_all();
+  /// The piece ends: of what vectors have, memory gets what is_live() says, a slot and its bytes.
+  void end_piece(const std::function<bool(Slot slot, int bytes)>& is_live);
   /// k1 and k2: the first and the last 16 lanes of a predicate; `part` of 8 lanes in k1.
   void predicate_words(Slot slot);
   void predicate_part(Slot slot, int part);
@@ -98,14 +106,18 @@ class Writer {
     Slot slot = 0;
     int parts = 0;  ///< of a wide, whose second half is the next one
     bool second = false;
+    bool dirty = false;  ///< memory has another value
     std::uint64_t used = 0;
   };
-  static constexpr int first_vector = 8, held_rows = 12;
+  static constexpr int first_vector = 8, held_rows = 12, vector_bytes = 64;
 
   const Slot* slots() const { return program_.slots.data() + operation().slots; }
   int find_room(int parts);
   Rows rows_of(int row, int parts) const;
   void forget_overlap(Slot slot, int bytes);
+  void store_overlap(Slot slot, int bytes);
+  void store_row(int row);
+  void merge(const Rows& rows, Slot slot);
   void call_outside();
   void hold(const Rows& rows, Slot slot);
 
@@ -116,7 +128,7 @@ class Writer {
   std::int32_t number_ = 0, ahead_ = 0;
   std::deque<scalar::Modifiers>& modifiers_;  ///< of kernels, where the code finds them
   std::uint64_t time_ = 0, begun_at_ = 0;
-  std::array<Held, held_rows> held_{};
+  std::array<Held, held_rows> held_{}, held_outside_{};  ///< now; when begin_outside() was called
   asmjit::Label leave_, tables_, outside_, continue_;
   bool has_outside_ = false;
   std::vector<std::function<void()>> behind_;
