@@ -35,16 +35,17 @@ Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorag
       launch_(cluster.launch()),
       index_(index),
       rank_(rank),
-      storage_(storage != nullptr ? std::move(storage) : std::make_unique<BlockStorage>(launch_, warps_of(launch_.config.block))),
-      shared_(storage_->shared()),
-      warps_(storage_->warps()) {
+      resumed_(std::move(storage)),
+      storage_(resumed_ != nullptr ? *resumed_ : own_.emplace(launch_, warps_of(launch_.config.block))),
+      shared_(storage_.shared()),
+      warps_(storage_.warps()) {
   const LaunchState& launch = launch_;
   const std::uint64_t threads = launch.config.block.count();
   const std::uint64_t number = index.x + std::uint64_t{launch.config.grid.x} * (index.y + std::uint64_t{launch.config.grid.y} * index.z);
   random_ = (launch.options.schedule ^ number << 32) * 0x9e3779b97f4a7c15 | 1;
   for (std::uint64_t first = 0; first < threads; first += warp_size) {
     const std::uint64_t count = std::min<std::uint64_t>(threads - first, warp_size);
-    storage_->add_warp(*this, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1);
+    storage_.add_warp(*this, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1);
   }
   if (launch.program.executes(catalogue::Semantics::wgmma)) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
   if (launch.program.executes(catalogue::Semantics::tensor_memory)) tensor_core_ = std::make_unique<TensorCore>();

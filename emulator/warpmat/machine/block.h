@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -146,7 +147,9 @@ class Block {
   const LaunchState& launch_;
   Dim3 index_;
   int rank_;
-  std::unique_ptr<BlockStorage> storage_;
+  std::unique_ptr<BlockStorage> resumed_;  ///< of a block that is resumed
+  std::optional<BlockStorage> own_;        ///< of all others
+  BlockStorage& storage_;
   std::span<std::uint8_t> shared_;
   std::map<std::uint32_t, MbarrierHistory> mbarriers_;
   const std::vector<WarpState*>& warps_;

@@ -22,8 +22,12 @@ bool has_instructions() {
 void use_machine_code() {
   const char* const set = std::getenv("WARPMAT_MACHINE_CODE");
   const std::string_view how = set == nullptr ? "" : set;
-  if (how == "never" || !has_instructions()) return;
-  code::set_program_compiler(machine_code::compile, how == "always" ? code::CompileWhen::at_once : code::CompileWhen::hot);
+  if (how == "never") return;
+  use_machine_code(how == "always" ? code::CompileWhen::at_once : code::CompileWhen::hot);
+}
+
+void use_machine_code(code::CompileWhen when) {
+  if (has_instructions()) code::set_program_compiler(machine_code::compile, when);
 }
 
 }  // namespace warpmat

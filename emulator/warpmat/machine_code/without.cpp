@@ -5,5 +5,6 @@
 namespace warpmat {
 
 void use_machine_code() {}
+void use_machine_code(code::CompileWhen) {}
 
 }  // namespace warpmat
