@@ -11,10 +11,9 @@ namespace warpmat {
 namespace {
 
 bool has_instructions() {
-  using Features = asmjit::CpuFeatures::X86;
-  const asmjit::CpuInfo& host = asmjit::CpuInfo::host();
-  return host.hasFeature(Features::kAVX512_F) && host.hasFeature(Features::kAVX512_BW) && host.hasFeature(Features::kAVX512_DQ) &&
-         host.hasFeature(Features::kAVX512_VL) && host.hasFeature(Features::kFMA);
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
 }
 
 }  // namespace
