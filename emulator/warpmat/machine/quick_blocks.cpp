@@ -36,6 +36,7 @@ bool reads_clock(const code::Program& program) {
 bool is_plain(const LaunchState& launch) {
   const LaunchOptions& options = launch.options;
   return launch.config.cluster.count() == 1 && launch.config.grid.count() >= fewest_blocks && options.schedule == 0 &&
+         !options.observer_of_cluster && options.observers.empty() &&
          options.timing != Timing::card && options.most_operations == 0 && !launch.end && !reads_clock(launch.program);
 }
 

@@ -1,5 +1,7 @@
 // Runs of operations as the CPU's own code (ptx/program/machine_code.h), and what that code has the machine do.
 
+#include <array>
+
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/region.h>
@@ -36,23 +38,24 @@ void note_memory(WarpState& warp, const code::Operation& operation, CodeContext&
 
 namespace {
 
-/// The bits of all bytes that a block may have in shared memory.
+/// The bits of all bytes that a block may have in shared memory, and what the code may read behind them.
 template <std::uint16_t bits>
-const std::uint16_t* same_bits() {
-  static const std::vector<std::uint16_t> all((std::size_t{1} << 18) / 16 + 1, bits);
-  return all.data();
-}
+constexpr auto same_bits = [] {
+  std::array<std::uint16_t, (std::size_t{1} << 18) / 16 + 16> all{};
+  all.fill(bits);
+  return all;
+}();
 
 }  // namespace
 
 const std::uint16_t* all_plain_bytes() {
-  return same_bits<0xffff>();
+  return same_bits<0xffff>.data();
 }
 
 const std::uint16_t* plain_bytes_of(WarpState& warp) {
   if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) return all_plain_bytes();
   const std::uint16_t* const own = warp.observers().plain_bytes(warp.block().rank());
-  return own != nullptr ? own : same_bits<0>();  // an observer asks for each access
+  return own != nullptr ? own : same_bits<0>.data();  // an observer asks for each access
 }
 
 code::KnownMemory* known_memory_of(const LaunchState& launch) {
