@@ -1,5 +1,5 @@
-// Kernels as machine code leave what the interpreter leaves: bytes, counts of operations, errors. Where the CPU has no AVX-512, or asmjit is not
-// there, both are the interpreter.
+// Kernels as machine code leave what the interpreter leaves: bytes, counts of operations, errors. Where the CPU has no AVX-512, or asmjit
+// is not there, both are the interpreter.
 
 #include <cstdint>
 #include <random>
@@ -48,17 +48,42 @@ constexpr std::size_t inputs = 4096;  // wides
 
 /// Values of which most are special for some type.
 std::vector<std::uint64_t> make_inputs() {
-  constexpr std::uint64_t special[] = {0,          1,          0x80000000, 0x7fffffff, 0xffffffff,         0x7f800000,         0xff800000,
-                                       0x7fc00001, 0x7f800001, 0x00800000, 0x007fffff, 0x80000001,         0x3f800000,         0xbf800000,
-                                       31,         32,         33,         64,         0x7ff0000000000000, 0x7ff8000000000001, 0x8000000000000000,
-                                       0x4f000000, 0xcf000000, 0x4effffff, 0x3ff0000000000000, 0x000fffffffffffff, 0x7ff0000000000001, 255};
+  constexpr std::uint64_t special[] = {0,
+                                       1,
+                                       0x80000000,
+                                       0x7fffffff,
+                                       0xffffffff,
+                                       0x7f800000,
+                                       0xff800000,
+                                       0x7fc00001,
+                                       0x7f800001,
+                                       0x00800000,
+                                       0x007fffff,
+                                       0x80000001,
+                                       0x3f800000,
+                                       0xbf800000,
+                                       31,
+                                       32,
+                                       33,
+                                       64,
+                                       0x7ff0000000000000,
+                                       0x7ff8000000000001,
+                                       0x8000000000000000,
+                                       0x4f000000,
+                                       0xcf000000,
+                                       0x4effffff,
+                                       0x3ff0000000000000,
+                                       0x000fffffffffffff,
+                                       0x7ff0000000000001,
+                                       255};
   std::mt19937_64 random(20261129);
   std::vector<std::uint64_t> values(inputs);
   for (std::uint64_t& value : values) {
     const std::uint64_t choice = random();
-    value = choice % 4 == 0 ? special[choice / 4 % std::size(special)]
+    value = choice % 4 == 0   ? special[choice / 4 % std::size(special)]
             : choice % 4 == 1 ? special[choice / 4 % std::size(special)] << 32 | special[choice / 256 % std::size(special)]
-            : choice % 4 == 2 ? random() % 70 : random();
+            : choice % 4 == 2 ? random() % 70
+                              : random();
   }
   return values;
 }
@@ -91,7 +116,8 @@ Module kernel_of(const std::string& body, const std::string& before = "") {
 )" + body + R"(
     st.global.u64 [%out], %d;
     ret;
-)", "sm_90", before);
+)",
+                   "sm_90", before);
 }
 
 void check_same(const Module& module, const Shape& shape, const LaunchOptions& options = {}) {
@@ -112,8 +138,19 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
     const char* const operands[] = {"", "{0}", "{0}, {1}", "{0}, {1}, {2}"};
     for (const char* type : types) {
       const bool f32 = type[0] == 'f' && type[1] == '3', f64 = type[0] == 'f' && !f32;
-      const std::string text = fmt::format(fmt::runtime(operands[sources]), f32 ? "%f1" : f64 ? "%g1" : wide ? "%a" : "%x",
-                                           f32 ? "%f2" : f64 ? "%g2" : wide ? "%b" : "%y", f32 ? "%f3" : f64 ? "%g3" : wide ? "%c" : "%z");
+      const std::string text = fmt::format(fmt::runtime(operands[sources]),
+                                           f32    ? "%f1"
+                                           : f64  ? "%g1"
+                                           : wide ? "%a"
+                                                  : "%x",
+                                           f32    ? "%f2"
+                                           : f64  ? "%g2"
+                                           : wide ? "%b"
+                                                  : "%y",
+                                           f32    ? "%f3"
+                                           : f64  ? "%g3"
+                                           : wide ? "%c"
+                                                  : "%z");
       const std::string result = f32 ? "%f0" : f64 ? "%g0" : wide ? "%d" : "%w";
       statements.push_back({fmt::format("GUARD {}.{} {}, {};", opcode, type, result, text), wide || f64});
     }
@@ -134,24 +171,54 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
   }
   add("mad.lo", integers32, 3, false);
   add("mad.lo", integers64, 3, true);
-  for (const char* opcode : {"add", "sub", "mul", "div.rn", "min", "max", "add.ftz", "mul.ftz", "add.sat", "add.rz", "max.NaN", "div.approx"})
+  for (const char* opcode :
+       {"add", "sub", "mul", "div.rn", "min", "max", "add.ftz", "mul.ftz", "add.sat", "add.rz", "max.NaN", "div.approx"})
     add(opcode, {"f32"}, 2, false);
   for (const char* opcode : {"neg", "abs", "sqrt.rn", "rcp.rn", "ex2.approx", "sin.approx", "neg.ftz"}) add(opcode, {"f32"}, 1, false);
   for (const char* opcode : {"fma.rn", "fma.rn.ftz", "fma.rz"}) add(opcode, {"f32"}, 3, false);
   for (const char* opcode : {"add", "sub", "mul", "div.rn", "min", "max", "add.rz"}) add(opcode, {"f64"}, 2, true);
   for (const char* opcode : {"sqrt.rn", "neg", "abs"}) add(opcode, {"f64"}, 1, true);
   add("fma.rn", {"f64"}, 3, true);
-  for (const char* statement :
-       {"shl.b32 %w, %x, %y;", "shr.u32 %w, %x, %y;", "shr.s32 %w, %x, %y;", "shl.b32 %w, %x, 7;", "lop3.b32 %w, %x, %y, %z, 0x5a;",
-        "popc.b32 %w, %x;", "prmt.b32 %w, %x, %y, 0x5140;", "bfe.u32 %w, %x, %y, %z;", "shf.l.wrap.b32 %w, %x, %y, %z;",
-        "cvt.rn.f32.s32 %f0, %x;", "cvt.rn.f32.u32 %f0, %x;", "cvt.rzi.s32.f32 %w, %f1;", "cvt.rni.s32.f32 %w, %f1;",
-        "cvt.rzi.u32.f32 %w, %f1;", "cvt.rzi.ftz.s32.f32 %w, %f1;", "cvt.rn.f32.f64 %f0, %g1;", "selp.b32 %w, %x, %y, %p1;",
-        "selp.f32 %f0, %f1, %f2, %p1;", "cvt.u32.u64 %w, %b;", "mov.u32 %w, %x;", "mov.u32 %w, %laneid;", "mov.u32 %w, %nctaid.x;",
-        "setp.lt.s32 %p2, %x, %y;", "setp.hs.u32 %p2, %x, %y;", "setp.ne.b32 %p2, %x, %y;", "setp.ge.s64 %p2, %a, %b;",
-        "setp.lt.u64 %p2, %a, %b;", "setp.lt.f32 %p2, %f1, %f2;", "setp.geu.f32 %p2, %f1, %f2;", "setp.nan.f32 %p2, %f1, %f2;",
-        "setp.num.f32 %p2, %f1, %f2;", "setp.neu.f32 %p2, %f1, %f2;", "setp.eq.ftz.f32 %p2, %f1, %f2;", "setp.gt.f64 %p2, %g1, %g2;",
-        "setp.lt.and.s32 %p2, %x, %y, %p1;", "setp.lt.s32 %p2|%p3, %x, %y;", "and.pred %p2, %p1, %p4;", "or.pred %p2, %p1, %p4;",
-        "xor.pred %p2, %p1, %p4;", "not.pred %p2, %p1;"})
+  for (const char* statement : {"shl.b32 %w, %x, %y;",
+                                "shr.u32 %w, %x, %y;",
+                                "shr.s32 %w, %x, %y;",
+                                "shl.b32 %w, %x, 7;",
+                                "lop3.b32 %w, %x, %y, %z, 0x5a;",
+                                "popc.b32 %w, %x;",
+                                "prmt.b32 %w, %x, %y, 0x5140;",
+                                "bfe.u32 %w, %x, %y, %z;",
+                                "shf.l.wrap.b32 %w, %x, %y, %z;",
+                                "cvt.rn.f32.s32 %f0, %x;",
+                                "cvt.rn.f32.u32 %f0, %x;",
+                                "cvt.rzi.s32.f32 %w, %f1;",
+                                "cvt.rni.s32.f32 %w, %f1;",
+                                "cvt.rzi.u32.f32 %w, %f1;",
+                                "cvt.rzi.ftz.s32.f32 %w, %f1;",
+                                "cvt.rn.f32.f64 %f0, %g1;",
+                                "selp.b32 %w, %x, %y, %p1;",
+                                "selp.f32 %f0, %f1, %f2, %p1;",
+                                "cvt.u32.u64 %w, %b;",
+                                "mov.u32 %w, %x;",
+                                "mov.u32 %w, %laneid;",
+                                "mov.u32 %w, %nctaid.x;",
+                                "setp.lt.s32 %p2, %x, %y;",
+                                "setp.hs.u32 %p2, %x, %y;",
+                                "setp.ne.b32 %p2, %x, %y;",
+                                "setp.ge.s64 %p2, %a, %b;",
+                                "setp.lt.u64 %p2, %a, %b;",
+                                "setp.lt.f32 %p2, %f1, %f2;",
+                                "setp.geu.f32 %p2, %f1, %f2;",
+                                "setp.nan.f32 %p2, %f1, %f2;",
+                                "setp.num.f32 %p2, %f1, %f2;",
+                                "setp.neu.f32 %p2, %f1, %f2;",
+                                "setp.eq.ftz.f32 %p2, %f1, %f2;",
+                                "setp.gt.f64 %p2, %g1, %g2;",
+                                "setp.lt.and.s32 %p2, %x, %y, %p1;",
+                                "setp.lt.s32 %p2|%p3, %x, %y;",
+                                "and.pred %p2, %p1, %p4;",
+                                "or.pred %p2, %p1, %p4;",
+                                "xor.pred %p2, %p1, %p4;",
+                                "not.pred %p2, %p1;"})
     statements.push_back({std::string("GUARD ") + statement, false});
   for (const char* statement :
        {"shl.b64 %d, %a, %y;", "shr.u64 %d, %a, %y;", "shr.s64 %d, %a, %y;", "mul.wide.u32 %d, %x, %y;", "mul.wide.s32 %d, %x, %y;",
@@ -198,7 +265,8 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "@%p1 ld.global.u64 %d, [%l1+24];",
       "xor.b32 %r2, %i, 31; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %in, %l5; ld.global.u64 %d, [%l6]; @%p1 ld.global.u32 %w, [%l6+4];"
       "cvt.u64.u32 %l7, %w; add.u64 %d, %d, %l7;",
-      "ld.global.u8 %r2, [%l1+3]; ld.global.s16 %r3, [%l1+2]; ld.global.v2.u32 {%r4, %r5}, [%l1]; add.u32 %r2, %r2, %r3; xor.b32 %r4, %r4, %r5;"
+      "ld.global.u8 %r2, [%l1+3]; ld.global.s16 %r3, [%l1+2]; ld.global.v2.u32 {%r4, %r5}, [%l1]; add.u32 %r2, %r2, %r3; xor.b32 %r4, %r4, "
+      "%r5;"
       "mov.b64 %d, {%r2, %r4};",
       "mul.wide.u32 %l5, %i, 4; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; st.global.u32 [%l6], %x; setp.gt.u32 %p5, %x, 99; @%p5 ret;"
       "@%p1 st.global.u32 [%l6], %y; ret;",
@@ -217,7 +285,8 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "shfl.sync.bfly.b32 %r2, %x, 5, 31, -1; vote.sync.ballot.b32 %r3, %p1, -1; mov.b64 %d, {%r2, %r3};",
       "mov.u32 %r2, %clock; mov.u32 %r3, %clock; sub.u32 %r4, %r3, %r2; cvt.u64.u32 %d, %r4;",
       // more operations than a slice has
-      "mov.u32 %r2, 3000; LONG: mad.lo.u32 %w, %w, %x, %y; sub.u32 %r2, %r2, 1; setp.ne.u32 %p5, %r2, 0; @%p5 bra LONG; cvt.u64.u32 %d, %w;",
+      "mov.u32 %r2, 3000; LONG: mad.lo.u32 %w, %w, %x, %y; sub.u32 %r2, %r2, 1; setp.ne.u32 %p5, %r2, 0; @%p5 bra LONG; cvt.u64.u32 %d, "
+      "%w;",
       "and.b32 %r2, %x, 1023; SOME: setp.eq.u32 %p5, %r2, 0; @%p5 bra OVER; mad.lo.u32 %w, %w, %x, %y; sub.u32 %r2, %r2, 1; bra SOME; OVER:"
       "cvt.u64.u32 %d, %w;",
       // warps that race: their order is the same

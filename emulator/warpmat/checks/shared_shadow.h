@@ -20,7 +20,7 @@ class SharedShadow {
   static constexpr int lane_count = 32;
   static constexpr std::size_t cell_bytes = 16;
   static constexpr std::size_t behind_map = 16;  ///< cells that lie behind those of map(), for who reads many at once
-  using Cell = std::uint16_t;  ///< a bit for each of its bytes
+  using Cell = std::uint16_t;                    ///< a bit for each of its bytes
   /// Host pointers to each lane's bytes. Lanes whose pointer is outside shared memory are ignored.
   using Places = std::span<const std::uint8_t* const>;
 

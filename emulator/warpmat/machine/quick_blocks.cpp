@@ -17,8 +17,8 @@ using code::Operation;
 
 namespace {
 
-constexpr std::uint64_t fewest_blocks = 16;
-constexpr std::size_t map_slack = 32;  // words behind a map, which the code may read
+constexpr std::uint64_t fewest_blocks = 16;  // fewer are not worth it
+constexpr std::size_t map_slack = 32;        // words behind a map, which the code may read
 
 /// CodeContext::execute: nothing is executed, the code ends before the operation.
 Helped refuse(CodeContext& context, std::uint32_t, std::uint32_t) {
@@ -35,9 +35,9 @@ bool reads_clock(const code::Program& program) {
 /// Whether nothing but registers, shared memory and places in the code can tell two ways to run a block apart.
 bool is_plain(const LaunchState& launch) {
   const LaunchOptions& options = launch.options;
-  return launch.config.cluster.count() == 1 && launch.config.grid.count() >= fewest_blocks && options.schedule == 0 &&
-         !options.observer_of_cluster && options.observers.empty() &&
-         options.timing != Timing::card && options.most_operations == 0 && !launch.end && !reads_clock(launch.program);
+  return launch.config.cluster.count() == 1 && launch.config.grid.count() >= (code::compiles_at_once() ? 2 : fewest_blocks) &&
+         options.schedule == 0 && !options.observer_of_cluster && options.observers.empty() && options.timing != Timing::card &&
+         options.most_operations == 0 && !launch.end && !reads_clock(launch.program);
 }
 
 /// A barrier of all threads of the block that all lanes reach.
@@ -210,8 +210,8 @@ LaneMask QuickBlocks::executing(const Operation& next, std::size_t index, LaneMa
   return lanes & (next.guard_inverted ? ~guard : guard);
 }
 
-/// The warp is at a branch that some of its lanes take: runs both parts until they converge. False: something in them needs the machine, or it is
-/// no such branch.
+/// The warp is at a branch that some of its lanes take: runs both parts until they converge. False: something in them needs the machine, or
+/// it is no such branch.
 bool QuickBlocks::separate(ResumedWarp& warp, std::size_t index) {
   const Operation& branch = operation(warp.pc);
   if (branch.semantics != Semantics::branch || !branch.guarded || branch.converges_at < 0 || warp.left() <= 1) return false;

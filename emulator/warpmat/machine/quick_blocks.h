@@ -12,10 +12,10 @@
 
 namespace warpmat::machine {
 
-/// Runs blocks of hot kernels while machine code executes all that their warps do: computations, accesses of memory that it knows, branches that
-/// separate lanes once, barriers of the whole block, exits. Such a block is its registers, its shared memory, and a place in the code for each
-/// warp. At anything else it becomes a Block in the same state, which goes on as if it had been one from the start: order, clocks and events are
-/// the same. Of one thread of a launch whose clusters have no order.
+/// Runs blocks of hot kernels while machine code executes all that their warps do: computations, accesses of memory that it knows, branches
+/// that separate lanes once, barriers of the whole block, exits. Such a block is its registers, its shared memory, and a place in the code
+/// for each warp. At anything else it becomes a Block in the same state, which goes on as if it had been one from the start: order, clocks
+/// and events are the same. Of one thread of a launch whose clusters have no order.
 class QuickBlocks {
  public:
   explicit QuickBlocks(const LaunchState& launch);
@@ -47,9 +47,9 @@ class QuickBlocks {
   const LaunchState& launch_;
   const code::MachineCode *code_ = nullptr, *partial_ = nullptr;
   bool usable_ = false, looked_ = false;
-  bool follows_bytes_ = false;                ///< a check wants to know which bytes of shared memory are initialised
-  std::vector<std::uint16_t> at_first_;       ///< scalar::map_has_lanes() of them when a block begins
-  std::vector<std::uint16_t> plain_;          ///< now
+  bool follows_bytes_ = false;           ///< a check wants to know which bytes of shared memory are initialised
+  std::vector<std::uint16_t> at_first_;  ///< scalar::map_has_lanes() of them when a block begins
+  std::vector<std::uint16_t> plain_;     ///< now
   std::unique_ptr<BlockStorage> storage_;
   code::CodeContext context_;
   std::vector<ResumedWarp> warps_;

@@ -29,8 +29,8 @@ bool is_global_access(const code::Program& program, const code::Operation& opera
 void note_memory(WarpState& warp, const code::Operation& operation, CodeContext& context) {
   const StoredBuffer* const buffer = warp.block().last_access(operation.payload).buffer;
   code::KnownMemory& known = context.known[operation.payload % code::known_memories];
-  const bool plain = buffer != nullptr && !buffer->freed && buffer->live == nullptr && buffer->bytes <= largest_region &&
-                     buffer->address % 8 == 0;
+  const bool plain =
+      buffer != nullptr && !buffer->freed && buffer->live == nullptr && buffer->bytes <= largest_region && buffer->address % 8 == 0;
   known = plain ? code::KnownMemory{buffer->address, buffer->bytes, buffer->data.get()} : code::KnownMemory{};
 }
 

@@ -282,8 +282,8 @@ void WarpState::execute_straight_at(std::int32_t pc, std::uint64_t operations) {
     execute_straight<true>(*this, s, operation, mask);
 }
 
-/// run_statements() for the rest of the budget and of the split's slice, of which it leaves the last operation to step(). Where machine code
-/// has entries, it executes what it can.
+/// run_statements() for the rest of the budget and of the split's slice, of which it leaves the last operation to step(). Where machine
+/// code has entries, it executes what it can.
 template <bool observed>
 void WarpState::run_straight(int& budget) {
   if (observed && observers_.want(EventKinds::operations)) return;

@@ -69,7 +69,7 @@ struct ResumedWarp {
   LaneMask lanes = 0, exited = 0;  ///< those that are left, and others
   std::uint64_t operations = 0;
   bool finished = false;
-  bool waits = false;  ///< at the barrier at `pc`, which is counted
+  bool waits = false;           ///< at the barrier at `pc`, which is counted
   int slice = 0, of_split = 0;  ///< what is used up of warp_slice and of split_slice
   struct Apart {
     std::int32_t branch = -1;  ///< that has separated the lanes; -1: none has
@@ -249,8 +249,8 @@ class WarpState {
     return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
   }
   const LaunchState& launch() const { return launch_; }
-  /// Executes a computation, load, store or update of the split that its machine code leaves to the machine. `operations`: of the warp so far,
-  /// with this one.
+  /// Executes a computation, load, store or update of the split that its machine code leaves to the machine. `operations`: of the warp so
+  /// far, with this one.
   void execute_straight_at(std::int32_t pc, std::uint64_t operations);
   /// Its cp.async; null: it has issued none.
   const AsyncCopies* async_copies() const { return async_.get(); }

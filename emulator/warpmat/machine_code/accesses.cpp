@@ -1,4 +1,5 @@
-// Loads and stores, in the usual cases, with every check: the bytes are inside, aligned, and concern no observer. All others are the machine's.
+// Loads and stores, in the usual cases, with every check: the bytes are inside, aligned, and concern no observer. All others are the
+// machine's.
 
 #include <cstddef>
 #include <limits>
@@ -85,7 +86,8 @@ void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses,
     a.vpmovqd(x86::ymm2, addresses.part[2 * p + 1]);
     a.vinserti64x4(to, to, x86::ymm2, 1);
   }
-  const x86::Zmm first = access.narrow_address ? addresses.part[0] : x86::zmm0, second = access.narrow_address ? addresses.part[1] : x86::zmm1;
+  const x86::Zmm first = access.narrow_address ? addresses.part[0] : x86::zmm0,
+                 second = access.narrow_address ? addresses.part[1] : x86::zmm1;
   const std::uint32_t add = static_cast<std::uint32_t>(access.offset) - w.program().shared_base;
   a.mov(x86::eax, add);
   a.vpbroadcastd(x86::zmm2, x86::eax);
@@ -136,8 +138,8 @@ void check_plain_words(Writer& w, const asmjit::Label& otherwise) {
   a.jnz(otherwise);
 }
 
-/// Goes on where the words are consecutive and may be accessed without telling, with their place in rcx; jumps to `apart` where they are not
-/// consecutive, with the first offset in rcx.
+/// Goes on where the words are consecutive and may be accessed without telling, with their place in rcx; jumps to `apart` where they are
+/// not consecutive, with the first offset in rcx.
 void check_shared_row(Writer& w, const asmjit::Label& apart, const asmjit::Label& otherwise) {
   x86::Assembler& a = w.a();
   a.vmovd(x86::ecx, x86::xmm0);
@@ -422,8 +424,8 @@ x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
 bool write_update(Writer& w) {
   const Access& access = w.program().of<Access>(w.operation());
   const bool adds = access.atomic == code::AtomicOperation::add && access.arithmetic == nullptr && !access.result_used;
-  if (!adds || access.space != Space::shared || access.bytes != 4 || access.register_bits != 32 ||
-      access.vector != 1 || access.relative || w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
+  if (!adds || access.space != Space::shared || access.bytes != 4 || access.register_bits != 32 || access.vector != 1 || access.relative ||
+      w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
     return false;
   x86::Assembler& a = w.a();
   const Rows addresses = w.source(0, address_class(access));

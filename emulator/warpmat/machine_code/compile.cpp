@@ -1,5 +1,5 @@
-// A program as the code of its operations, by pieces: what follows one after another without a jump into it. A piece counts down its operations
-// before it executes them, so that a run has exactly as many as its caller allows.
+// A program as the code of its operations, by pieces: what follows one after another without a jump into it. A piece counts down its
+// operations before it executes them, so that a run has exactly as many as its caller allows.
 
 #include <sys/mman.h>
 
@@ -78,13 +78,15 @@ class CompiledProgram final : public MachineCode {
 
 class Compiler {
  public:
-  Compiler(const Program& program, bool all_lanes) : program_(program), writer_(holder_after_init(), program, all_lanes, modifiers_), all_lanes_(all_lanes) {}
+  Compiler(const Program& program, bool all_lanes)
+      : program_(program), writer_(holder_after_init(), program, all_lanes, modifiers_), all_lanes_(all_lanes) {}
 
   std::unique_ptr<const MachineCode> compile() {
     find_pieces();
     live_.emplace(program_, begins_);
     writer_.begin_code();
-    for (std::int32_t at = 0; at < count(); at = write_piece(at)) {}
+    for (std::int32_t at = 0; at < count(); at = write_piece(at)) {
+    }
     writer_.end_code();
     if (errors_.failed) return nullptr;
     if (holder_.flatten() != asmjit::kErrorOk || holder_.resolveUnresolvedLinks() != asmjit::kErrorOk) return nullptr;

@@ -88,7 +88,8 @@ void LiveSlots::step_back(std::int32_t number, Set& live) const {
   const code::Slot* const slots = program_.slots.data() + op.slots;
   for (int i = 0; i < std::min<int>(op.results, 4) && !op.guarded; ++i)
     if (op.result_class(i) != RegisterClass::predicate)
-      for_units(slots[i], static_cast<int>(code::bytes(op.result_class(i))), [&](std::size_t word, std::uint64_t bit) { live[word] &= ~bit; });
+      for_units(slots[i], static_cast<int>(code::bytes(op.result_class(i))),
+                [&](std::size_t word, std::uint64_t bit) { live[word] &= ~bit; });
   for (int i = op.results; i < op.results + op.sources; ++i)
     if (slots[i] >= 0) for_units(slots[i], source_bytes, [&](std::size_t word, std::uint64_t bit) { live[word] |= bit; });
 }

@@ -7,8 +7,8 @@
 
 namespace warpmat::machine_code {
 
-/// Which bytes of a function's registers something may read later, at the beginning of each piece. Predicates are not in it. A source counts as 256
-/// bytes, the most that one has but for those of 128 bits.
+/// Which bytes of a function's registers something may read later, at the beginning of each piece. Predicates are not in it. A source
+/// counts as 256 bytes, the most that one has but for those of 128 bits.
 class LiveSlots {
  public:
   /// `begins`: by operation, whether a piece begins there.
@@ -26,8 +26,8 @@ class LiveSlots {
 
   const code::Program& program_;
   const std::vector<bool>& begins_;
-  std::vector<Set> at_;      ///< by operation: live where its piece begins; empty of others
-  std::size_t words_ = 0;    ///< of a set
+  std::vector<Set> at_;    ///< by operation: live where its piece begins; empty of others
+  std::size_t words_ = 0;  ///< of a set
   bool knows_sources_;
 };
 

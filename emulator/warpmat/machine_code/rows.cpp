@@ -14,7 +14,8 @@ using scalar::Modifiers;
 namespace Inst = x86::Inst;
 constexpr RegisterClass word = RegisterClass::word, wide = RegisterClass::wide;
 
-/// Writes the code of the operation, whose modifiers are these. False where it has others than the code allows for; nothing is written then.
+/// Writes the code of the operation, whose modifiers are these. False where it has others than the code allows for; nothing is written
+/// then.
 using Write = bool (*)(Writer& w, const Modifiers& modifiers);
 
 template <typename Each>
@@ -39,8 +40,8 @@ bool unary(Writer& w, const Modifiers&) {
   return true;
 }
 
-/// Shifts by a row of words; counts of 64-bit shifts become wides. The CPU's shifts by vectors end as PTX says: beyond all bits there are zeros,
-/// or signs.
+/// Shifts by a row of words; counts of 64-bit shifts become wides. The CPU's shifts by vectors end as PTX says: beyond all bits there are
+/// zeros, or signs.
 template <InstId instruction>
 bool shift_wide(Writer& w, const Modifiers&) {
   const Rows a = w.source(0, wide), b = w.source(1, word), d = w.result(wide);
@@ -550,7 +551,8 @@ bool write_special(Writer& w) {
     const std::int32_t at = (static_cast<int>(which) - static_cast<int>(tid_x)) * 128;
     for_parts(d, [&](std::size_t p) { w.a().vmovdqu32(d.part[p], x86::zmmword_ptr(x86::rax, at + static_cast<std::int32_t>(p) * 64)); });
   } else if (which >= ntid_x && which <= nctaid_z) {
-    const std::size_t at = offsetof(CodeContext, uniform) + static_cast<std::size_t>(static_cast<int>(which) - static_cast<int>(ntid_x)) * 4;
+    const std::size_t at =
+        offsetof(CodeContext, uniform) + static_cast<std::size_t>(static_cast<int>(which) - static_cast<int>(ntid_x)) * 4;
     for_parts(d, [&](std::size_t p) { w.a().vpbroadcastd(d.part[p], x86::dword_ptr(context, static_cast<std::int32_t>(at))); });
   } else if (which == laneid) {
     for_parts(d, [&](std::size_t p) { w.a().vmovdqa32(d.part[p], w.table(Table::lanes, static_cast<int>(p))); });

@@ -31,8 +31,8 @@ void use_machine_code(code::CompileWhen when) {
 
 }  // namespace warpmat
 
-// The three functions by which asmjit prints. Debian's libasmjit.a is position-independent but for the file that has them, which would get into
-// shared libraries. Errors go to a handler (compile.cpp).
+// The three functions by which asmjit prints. Debian's libasmjit.a is position-independent but for the file that has them, which would get
+// into shared libraries. Errors go to a handler (compile.cpp).
 ASMJIT_BEGIN_SUB_NAMESPACE(DebugUtils)
 
 const char* errorAsString(Error) noexcept {

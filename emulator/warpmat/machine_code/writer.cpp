@@ -26,7 +26,12 @@ constexpr std::uint32_t words_of(Table table) {
 }  // namespace
 
 Writer::Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers)
-    : assembler_(&holder), program_(program), all_lanes_(all_lanes), modifiers_(modifiers), leave_(assembler_.newLabel()), tables_(assembler_.newLabel()) {}
+    : assembler_(&holder),
+      program_(program),
+      all_lanes_(all_lanes),
+      modifiers_(modifiers),
+      leave_(assembler_.newLabel()),
+      tables_(assembler_.newLabel()) {}
 
 void Writer::begin_code() {
   for (const x86::Gp& gp : saved) assembler_.push(gp);
@@ -66,7 +71,9 @@ void Writer::end_code() {
   words(16, [](std::uint32_t) { return 0x7fffffffU; });
   for (const std::uint32_t first : {0U, 4U, 8U, 12U})  // the bits of 128 bytes from a multiple of 4 on, in a map of bytes
     words(8, [&](std::uint32_t i) {
-      const auto bits_of = [&](std::uint32_t cell) { return cell == 0 ? 0xffffU << first & 0xffff : cell < 8 ? 0xffffU : cell == 8 ? 0xffffU >> (16 - first) : 0; };
+      const auto bits_of = [&](std::uint32_t cell) {
+        return cell == 0 ? 0xffffU << first & 0xffff : cell < 8 ? 0xffffU : cell == 8 ? 0xffffU >> (16 - first) : 0;
+      };
       return bits_of(2 * i) | bits_of(2 * i + 1) << 16;
     });
 }

@@ -33,9 +33,9 @@ enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lan
 // The registers of the CPU that the code keeps. All others are free between two operations; k1 to k3 and zmm0 to zmm7 within one.
 inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13, left = x86::r14d, known = x86::r15, shared = x86::rbp;
 
-/// Writes the code of operations. Registers of the warp that an operation has read or written stay in vectors until others need the room. A result
-/// is stored where something else than this piece of code may read it: before the machine executes an operation, and at the end of the piece where
-/// it is live. So memory holds what the interpreter would have left, but for registers that nothing reads any more.
+/// Writes the code of operations. Registers of the warp that an operation has read or written stay in vectors until others need the room. A
+/// result is stored where something else than this piece of code may read it: before the machine executes an operation, and at the end of
+/// the piece where it is live. So memory holds what the interpreter would have left, but for registers that nothing reads any more.
 class Writer {
  public:
   /// `modifiers` lives as long as the code.
@@ -84,8 +84,8 @@ class Writer {
   void execute_outside();
   /// Calls the operation's function or kernel, which all lanes execute: its shortcut says so.
   void call_row();
-  /// execute_outside() where the code jumps to the label that is returned. Then the code goes on behind the operation, with what vectors hold at the
-  /// end of it: to be called by end_outside().
+  /// execute_outside() where the code jumps to the label that is returned. Then the code goes on behind the operation, with what vectors
+  /// hold at the end of it: to be called by end_outside().
   asmjit::Label begin_outside();
   void end_outside();
   /// Ends the run before operation `number`, of whose piece `unused` operations were counted down.
@@ -94,7 +94,9 @@ class Writer {
   asmjit::Label leaving_before(std::int32_t number, std::int32_t unused);
   /// Code that lies behind all other, where it is not in the way.
   void behind(std::function<void()> write) { behind_.push_back(std::move(write)); }
-  void forget() { for (Held& held : held_) held.is_held = false; }
+  void forget() {
+    for (Held& held : held_) held.is_held = false;
+  }
 
   void begin_code();
   /// Writes what lies behind the code.

@@ -19,6 +19,10 @@ void set_program_compiler(CompileProgram compile, CompileWhen when) {
   compiles_when = when;
 }
 
+bool compiles_at_once() {
+  return compiles_when.load() == CompileWhen::at_once;
+}
+
 HotCode::~HotCode() {
   for (const auto& code : code_) delete code.load();
 }

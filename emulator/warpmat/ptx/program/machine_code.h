@@ -36,17 +36,17 @@ struct CodeContext {
   const std::uint16_t* plain_bytes = nullptr;
   const std::uint32_t* thread_indices = nullptr;  ///< %tid.x, .y, .z of the lanes: 3 rows
   std::uint32_t shared_bytes = 0;
-  std::uint32_t lanes = 0;       ///< of the split
-  std::uint32_t apart = 0;       ///< whether they converge with others somewhere
+  std::uint32_t lanes = 0;          ///< of the split
+  std::uint32_t apart = 0;          ///< whether they converge with others somewhere
   std::int32_t most = 0, left = 0;  ///< operations that the code may execute; left: those that it has not
   std::uint64_t before = 0;         ///< operations of the warp before
-  std::int32_t pc = 0;           ///< where the code ended
-  std::uint32_t stored = 0;      ///< whether it has stored to memory that others see
-  std::uint32_t refused = 0;     ///< whether `execute` has not executed the operation before which it stopped
-  std::uint32_t defines = 0;     ///< whether stores enter their bytes into plain_bytes
-  std::uint32_t uniform[9]{};    ///< %ntid, %ctaid, %nctaid
-  void* warp = nullptr;          ///< a machine::WarpState
-  std::exception_ptr exception;  ///< of a helper that threw
+  std::int32_t pc = 0;              ///< where the code ended
+  std::uint32_t stored = 0;         ///< whether it has stored to memory that others see
+  std::uint32_t refused = 0;        ///< whether `execute` has not executed the operation before which it stopped
+  std::uint32_t defines = 0;        ///< whether stores enter their bytes into plain_bytes
+  std::uint32_t uniform[9]{};       ///< %ntid, %ctaid, %nctaid
+  void* warp = nullptr;             ///< a machine::WarpState
+  std::exception_ptr exception;     ///< of a helper that threw
 
   /// Executes operation `number`, behind which the code has counted down `ahead` more, by the machine's own function.
   Helped (*execute)(CodeContext& context, std::uint32_t number, std::uint32_t ahead) = nullptr;
@@ -57,14 +57,15 @@ class MachineCode {
  public:
   /// What the machine finds at an operation.
   struct Place {
-    std::uint32_t code = 0;          ///< offset of its code; 0: the code has no entry here
-    std::uint32_t to_next_entry = 1; ///< from here to the next entry, or to the end of the program
-    bool steps = false;              ///< neither the code nor run_statements() executes it, but the machine's step()
+    std::uint32_t code = 0;           ///< offset of its code; 0: the code has no entry here
+    std::uint32_t to_next_entry = 1;  ///< from here to the next entry, or to the end of the program
+    bool steps = false;               ///< neither the code nor run_statements() executes it, but the machine's step()
   };
 
   virtual ~MachineCode() = default;
   const Place& place(std::int32_t pc) const { return places_[static_cast<std::size_t>(pc)]; }
-  /// Executes operations from context.pc on, which is an entry, until one is not compiled, needs more than context.left, or separates lanes.
+  /// Executes operations from context.pc on, which is an entry, until one is not compiled, needs more than context.left, or separates
+  /// lanes.
   void run(CodeContext& context) const { enter_(&context, code_ + place(context.pc).code); }
 
  protected:
@@ -81,6 +82,8 @@ enum class CompileWhen : std::uint8_t { hot, at_once };
 
 /// For all programs from now on; null: nothing compiles. `when` is for tests and measurements.
 WARPMAT_LOCAL void set_program_compiler(CompileProgram compile, CompileWhen when = CompileWhen::hot);
+
+WARPMAT_LOCAL bool compiles_at_once();
 
 /// The code of a program, which copies of it share, made once it is hot.
 class HotCode {
