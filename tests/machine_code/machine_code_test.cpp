@@ -1,6 +1,7 @@
 // Kernels as machine code leave what the interpreter leaves: bytes, counts of operations, errors. Where the CPU has no AVX-512, or asmjit
 // is not there, both are the interpreter.
 
+#include <cfenv>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -127,7 +128,7 @@ void check_same(const Module& module, const Shape& shape, const LaunchOptions& o
   CHECK((compiled.memory == interpreted.memory));
 }
 
-constexpr Shape whole{40, 64}, partial{37, 50};
+constexpr Shape whole{40, 64}, partial{37, 50}, more_warps{30, 128};
 
 }  // namespace
 
@@ -292,6 +293,11 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       // warps that race: their order is the same
       "mov.u32 %r2, more; st.shared.u32 [%r2], %t; ld.shared.u32 %r3, [%r2]; cvt.u64.u32 %d, %r3; bar.sync 0;"
       "ld.shared.u32 %r4, [%r2]; mov.b64 %d, {%r3, %r4};",
+      "mov.u32 %r2, more; mov.u32 %r5, 0; shr.u32 %r6, %t, 5; st.shared.u32 [%r2], 0; bar.sync 0; TURN: st.shared.u32 [%r2], %r6; bar.sync "
+      "0;"
+      "ld.shared.u32 %r3, [%r2]; mad.lo.u32 %w, %w, 10, %r3; bar.sync 0; add.u32 %r5, %r5, 1; setp.lt.u32 %p5, %r5, 5; @%p5 bra TURN;"
+      "cvt.u64.u32 %d, %w;",
+      "mov.u32 %r2, more; st.shared.u32 [%r2], 0; bar.sync 0; atom.shared.add.u32 %r3, [%r2], 1; cvt.u64.u32 %d, %r3;",
       // what ends a launch: uninitialised, outside, misaligned, a trap
       "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; @%p1 st.shared.u32 [%r4], %x; bar.sync 0; ld.shared.u32 %r5, [%r4];"
       "cvt.u64.u32 %d, %r5;",
@@ -302,7 +308,7 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "mov.u32 %r2, odd; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %x;",
   };
   for (const char* body : bodies)
-    for (const Shape& shape : {whole, partial}) {
+    for (const Shape& shape : {whole, partial, more_warps}) {
       INFO(body);
       INFO(shape.threads);
       const Module module = kernel_of(body, shared);
@@ -310,6 +316,21 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       check_same(module, shape, {.checks = {.uninitialised = false}});
       check_same(module, shape, {.schedule = 7});
     }
+}
+
+TEST_CASE("machine code rounds as PTX says, whatever the host's mode is, and raises nothing there", "[machine_code]") {
+  const Module module = kernel_of("mov.b32 %f1, %x; mov.b32 %f2, %y; div.rn.f32 %f0, %f1, %f2; mov.b32 %w, %f0; cvt.u64.u32 %d, %w;");
+  const Left expected = run(module, whole, false);
+  for (const int mode : {FE_UPWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    const Left left = run(module, whole, true);
+    const int raised = std::fetestexcept(FE_DIVBYZERO | FE_INVALID), kept = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    CHECK((left == expected));
+    CHECK(raised == 0);
+    CHECK(kept == mode);
+  }
 }
 
 }  // namespace warpmat::machine_code_test

@@ -76,7 +76,6 @@ void Block::resume(std::span<const ResumedWarp> warps, std::size_t current, cons
     clock_ += warps_[i]->operations();
     finished_ += warps[i].finished;
   }
-  if (current == warps.size()) return;  // all wait
   next_warp_ = current;
   slice_ = warps[current].left();
 }

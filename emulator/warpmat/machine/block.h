@@ -46,8 +46,8 @@ class Block {
 
   /// `storage`: of a block that is to be resumed; null: this one's begins now.
   Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorage> storage = nullptr);
-  /// Goes on from these states of its warps, the first of which to run is `current`, or the first of all where that is none. `plain_bytes`:
-  /// scalar::map_has_lanes() of the initialised bytes of shared memory; null: nobody asks.
+  /// Goes on from these states of its warps, the first of which to run is `current`. `plain_bytes`: scalar::map_has_lanes() of the
+  /// initialised bytes of shared memory; null: nobody asks.
   void resume(std::span<const ResumedWarp> warps, std::size_t current, const std::uint16_t* plain_bytes);
 
   /// Tell observers of block_begins and block_ends.

@@ -7,6 +7,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/warp_compiled.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 namespace warpmat::machine {
 
@@ -116,10 +117,10 @@ bool QuickBlocks::begin(const Dim3& index) {
 
 std::unique_ptr<Cluster> QuickBlocks::run(std::uint64_t number, std::uint64_t& operations) {
   constexpr std::uint64_t trials = 16;
+  const OuterRoundingMode mode(RoundingMode::nearest);  // as Block::run()
   if (!begin(block_index(launch_.config.grid, number))) return std::make_unique<Cluster>(launch_, number);
   ++begun_;
-  while (run_round()) {
-    if (!std::ranges::all_of(warps_, &ResumedWarp::finished)) continue;
+  if (run_warps()) {
     operations = 0;
     for (const ResumedWarp& warp : warps_) operations += warp.operations;
     return nullptr;
@@ -128,44 +129,62 @@ std::unique_ptr<Cluster> QuickBlocks::run(std::uint64_t number, std::uint64_t& o
   return go_on(number);
 }
 
-/// Runs each warp until it waits at the barrier or exits, and releases the barrier. False: the current one needs the machine.
-bool QuickBlocks::run_round() {
-  for (current_ = 0; current_ < warps_.size(); ++current_) {
+/// Runs the warps in Block::run()'s order, each until it waits at the barrier or exits. False: the current one needs the machine.
+bool QuickBlocks::run_warps() {
+  current_ = 0;
+  waiting_ = 0;
+  for (std::size_t finished = 0; finished < warps_.size(); current_ = current_ + 1 == warps_.size() ? 0 : current_ + 1) {
     ResumedWarp& warp = warps_[current_];
-    if (warp.finished) continue;
+    if (warp.finished || warp.waits) continue;
     warp.slice = 0;
-    if (run_warp(warp, current_) == End::machine) return false;
-  }
-  return release_barrier();
-}
-
-/// All warps that are left wait. False: not at one and the same barrier.
-bool QuickBlocks::release_barrier() {
-  const auto waits = std::ranges::find(warps_, false, &ResumedWarp::finished);
-  if (waits == warps_.end()) return true;
-  const auto id_of = [&](const ResumedWarp& warp) {
-    return launch_.program.constants[static_cast<std::size_t>(~launch_.program.slots[operation(warp.pc).slots]) / 8];
-  };
-  const std::uint64_t id = id_of(*waits);
-  if (std::ranges::any_of(warps_, [&](const ResumedWarp& warp) { return !warp.finished && id_of(warp) != id; })) return false;
-  for (ResumedWarp& warp : warps_) {
-    if (warp.finished) continue;
-    warp.waits = false;
-    ++warp.pc;
+    const End end = run_warp(warp, current_);
+    if (end == End::machine) return false;
+    if (end == End::barrier) continue;
+    ++finished;
+    if (waiting_ == static_cast<std::ptrdiff_t>(warps_.size() - finished)) release_barrier();
   }
   return true;
 }
 
+/// All warps that are left wait.
+void QuickBlocks::release_barrier() {
+  for (ResumedWarp& warp : warps_) {
+    if (!warp.waits) continue;
+    warp.waits = false;
+    ++warp.pc;
+  }
+  waiting_ = 0;
+}
+
+/// The warp comes to a barrier. False: not to that at which others wait.
+bool QuickBlocks::arrive_at_barrier(ResumedWarp& warp) {
+  const code::Slot id_slot = launch_.program.slots[operation(warp.pc).slots];
+  const std::uint64_t id = launch_.program.constants[static_cast<std::size_t>(~id_slot) / 8];
+  if (waiting_ != 0 && id != barrier_) return false;
+  barrier_ = id;
+  ++waiting_;
+  warp.waits = true;
+  warp.count_last();
+  return true;
+}
+
+/// The one that comes last to a barrier goes on.
 QuickBlocks::End QuickBlocks::run_warp(ResumedWarp& warp, std::size_t index) {
   while (true) {
     const End end = run_code(warp, index, warp.lanes, false, warp.pc);
-    if (end != End::machine) {
-      warp.finished = end == End::exit;
-      warp.waits = end == End::barrier;
+    if (end == End::exit) {
+      warp.finished = true;
       warp.count_last();
       return end;
     }
-    if (!end_some(warp, index) && !separate(warp, index)) return End::machine;
+    if (end == End::barrier) {
+      if (!arrive_at_barrier(warp)) return End::machine;
+      if (waiting_ != std::ranges::count(warps_, false, &ResumedWarp::finished)) return end;
+      release_barrier();
+      warp.of_split = 1;  // it has left its split, and come back
+    } else if (!end_some(warp, index) && !separate(warp, index)) {
+      return End::machine;
+    }
   }
 }
 

@@ -32,13 +32,14 @@ class QuickBlocks {
   enum class End : std::uint8_t { barrier, exit, machine };
 
   bool begin(const Dim3& index);
-  bool run_round();
+  bool run_warps();
   End run_warp(ResumedWarp& warp, std::size_t index);
   End run_code(ResumedWarp& warp, std::size_t index, LaneMask lanes, bool apart, std::int32_t& pc);
   bool end_some(ResumedWarp& warp, std::size_t index);
   bool separate(ResumedWarp& warp, std::size_t index);
   bool arrives(ResumedWarp& warp, std::size_t index, LaneMask lanes, std::int32_t& pc);
-  bool release_barrier();
+  void release_barrier();
+  bool arrive_at_barrier(ResumedWarp& warp);
   LaneMask executing(const code::Operation& operation, std::size_t index, LaneMask lanes) const;
   std::unique_ptr<Cluster> go_on(std::uint64_t number);
   const code::Operation& operation(std::int32_t pc) const { return launch_.program.operations[static_cast<std::size_t>(pc)]; }
@@ -54,6 +55,8 @@ class QuickBlocks {
   code::CodeContext context_;
   std::vector<ResumedWarp> warps_;
   std::size_t current_ = 0;
+  std::ptrdiff_t waiting_ = 0;  ///< warps at the barrier of this number
+  std::uint64_t barrier_ = 0;
   std::uint64_t begun_ = 0, left_to_machine_ = 0;
 };
 

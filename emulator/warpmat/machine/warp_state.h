@@ -85,8 +85,11 @@ struct ResumedWarp {
     slice += executed;
     of_split = (of_split + executed) % split_slice;
   }
-  /// An operation with which its slice ends.
-  void count_last() { ++operations; }
+  /// A barrier or its exit, which the slice of its split does not count.
+  void count_last() {
+    ++operations;
+    ++slice;
+  }
   /// Lanes arrive at a convergence point.
   void arrive() {
     ++slice;
