@@ -266,6 +266,14 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "@%p1 ld.global.u64 %d, [%l1+24];",
       "xor.b32 %r2, %i, 31; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %in, %l5; ld.global.u64 %d, [%l6]; @%p1 ld.global.u32 %w, [%l6+4];"
       "cvt.u64.u32 %l7, %w; add.u64 %d, %d, %l7;",
+      "mul.lo.u32 %r2, %i, 77; rem.u32 %r2, %r2, 4000; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %in, %l5; ld.global.u64 %d, [%l6];"
+      "ld.global.u32 %r3, [%l6+4]; @%p1 ld.global.u32 %r3, [%l6]; @!%p1 ld.global.u64 %l7, [%l6+8]; cvt.u64.u32 %l8, %r3; xor.b64 %d, %d, "
+      "%l8;"
+      "@!%p1 xor.b64 %d, %d, %l7;",
+      "mul.wide.u32 %l5, %i, 16; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; setp.gt.u32 %p5, %i, 2000; @%p5 ret; st.global.u64 [%l6], "
+      "%a;"
+      "st.global.u32 [%l6+8], %x; @%p1 st.global.u32 [%l6+12], %y; ret;",
+      "shr.u32 %r2, %i, 1; mul.wide.u32 %l5, %r2, 8; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; st.global.u64 [%l6], %a; ret;",
       "ld.global.u8 %r2, [%l1+3]; ld.global.s16 %r3, [%l1+2]; ld.global.v2.u32 {%r4, %r5}, [%l1]; add.u32 %r2, %r2, %r3; xor.b32 %r4, %r4, "
       "%r5;"
       "mov.b64 %d, {%r2, %r4};",

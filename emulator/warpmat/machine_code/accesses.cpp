@@ -39,16 +39,109 @@ void note_store(Writer& w) {
   w.a().mov(field(context, offsetof(CodeContext, stored), 4), 1);
 }
 
+x86::Mem known_memory(Writer& w, std::size_t offset) {
+  return field(known, w.operation().payload % code::known_memories * sizeof(KnownMemory) + offset, 8);
+}
+
+/// The lanes of a vector of words or wides, `part` of a row: k6, k7, or k3. All of them where nothing is masked.
+x86::KReg lanes_of(Writer& w, RegisterClass kind, int part) {
+  if (!w.masked()) {
+    w.a().kxnorw(x86::k3, x86::k3, x86::k3);
+    return x86::k3;
+  }
+  if (kind == RegisterClass::word) return part == 0 ? x86::k6 : x86::k7;
+  if (part == 0) return x86::k6;
+  w.a().kshiftrd(x86::k3, x86::k6, static_cast<std::uint8_t>(8 * part));
+  return x86::k3;
+}
+
+/// zmm0 to zmm3: the lanes' offsets in the buffer at rcx, where all that execute are inside and aligned.
+void find_global_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t above = 6;
+  x86::Assembler& a = w.a();
+  a.mov(x86::rax, access.offset);
+  a.sub(x86::rax, known_memory(w, offsetof(KnownMemory, address)));
+  a.vpbroadcastq(x86::zmm4, x86::rax);
+  a.mov(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
+  a.sub(x86::rdx, access.bytes);
+  a.jb(otherwise);
+  a.vpbroadcastq(x86::zmm5, x86::rdx);
+  a.mov(x86::eax, access.bytes - 1);
+  a.vpbroadcastq(x86::zmm6, x86::rax);
+  a.kxorb(x86::k2, x86::k2, x86::k2);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    const x86::KReg lanes = lanes_of(w, RegisterClass::wide, static_cast<int>(p));
+    a.vpaddq(x86::zmm(p), addresses.part[p], x86::zmm4);
+    a.k(lanes).vpcmpuq(x86::k1, x86::zmm(p), x86::zmm5, above);
+    a.korb(x86::k2, x86::k2, x86::k1);
+    a.k(lanes).vptestmq(x86::k1, x86::zmm(p), x86::zmm6);
+    a.korb(x86::k2, x86::k2, x86::k1);
+  }
+  a.kortestb(x86::k2, x86::k2);
+  a.jnz(otherwise);
+  a.mov(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+}
+
+/// Loads each lane's element from rcx + its offset.
+void gather(Writer& w, const Rows& rows, RegisterClass kind) {
+  x86::Assembler& a = w.a();
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p)));
+    if (kind == RegisterClass::wide) {
+      a.k(x86::k1).vpgatherqq(rows.part[p], x86::ptr(x86::rcx, x86::zmm(p)));
+      continue;
+    }
+    const x86::Ymm to = p % 2 == 0 ? rows.part[p / 2].ymm() : x86::ymm7;
+    a.k(x86::k1).vpgatherqd(to, x86::ptr(x86::rcx, x86::zmm(p)));
+    if (p % 2 != 0) a.vinserti64x4(rows.part[p / 2], rows.part[p / 2], x86::ymm7, 1);
+  }
+}
+
+/// Stores the elements of all lanes, whose offsets rise from lane to lane: no two have one place.
+void scatter(Writer& w, const Rows& rows, RegisterClass kind, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t not_above = 2;
+  x86::Assembler& a = w.a();
+  a.mov(x86::eax, 0xfe);  // nothing lies before lane 0
+  a.kmovd(x86::k3, x86::eax);
+  a.kxorb(x86::k2, x86::k2, x86::k2);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.valignq(x86::zmm7, x86::zmm(p), p == 0 ? x86::zmm0 : x86::zmm(p - 1), 7);
+    p == 0 ? a.k(x86::k3).vpcmpuq(x86::k1, x86::zmm0, x86::zmm7, not_above) : a.vpcmpuq(x86::k1, x86::zmm(p), x86::zmm7, not_above);
+    a.korb(x86::k2, x86::k2, x86::k1);
+  }
+  a.kortestb(x86::k2, x86::k2);
+  a.jnz(otherwise);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.kxnorw(x86::k1, x86::k1, x86::k1);
+    if (kind == RegisterClass::wide) {
+      a.k(x86::k1).vpscatterqq(x86::ptr(x86::rcx, x86::zmm(p)), rows.part[p]);
+      continue;
+    }
+    if (p % 2 != 0) a.vextracti64x4(x86::ymm7, rows.part[p / 2], 1);
+    a.k(x86::k1).vpscatterqd(x86::ptr(x86::rcx, x86::zmm(p)), p % 2 == 0 ? rows.part[p / 2].ymm() : x86::ymm7);
+  }
+}
+
+/// Behind all other code: the access where the lanes are not consecutive.
+void write_apart(Writer& w, const Access& access, RegisterClass kind, const Rows& addresses, const Rows& rows, const asmjit::Label& apart,
+                 const asmjit::Label& done, const asmjit::Label& otherwise) {
+  const std::int32_t number = w.number();
+  w.behind([=, &w, &access] {
+    w.begin(number, 0);
+    w.a().bind(apart);
+    find_global_offsets(w, access, addresses, otherwise);
+    is_load(w) ? gather(w, rows, kind) : scatter(w, rows, kind, otherwise);
+    w.a().jmp(done);
+  });
+}
+
 /// Elements of all lanes in global memory, where they are consecutive in a buffer that the access has met before.
 void write_global(Writer& w, const Access& access, RegisterClass kind) {
   x86::Assembler& a = w.a();
   const int row_bytes = access.bytes * 32;
   const Rows addresses = w.source(0, RegisterClass::wide);
   const Rows rows = is_load(w) ? w.result(kind) : w.source(1, kind);
-  const asmjit::Label otherwise = w.begin_outside();
-  const auto known_at = [&](std::size_t offset) {
-    return field(known, w.operation().payload % code::known_memories * sizeof(KnownMemory) + offset, 8);
-  };
+  const asmjit::Label otherwise = w.begin_outside(), apart = a.newLabel(), done = a.newLabel();
   a.vpbroadcastq(x86::zmm0, addresses.part[0].xmm());
   for (int p = 0; p < 4; ++p) {
     a.vpaddq(x86::zmm1, x86::zmm0, w.table(access.bytes == 8 ? Table::wides_apart_8 : Table::wides_apart_4, p));
@@ -62,19 +155,21 @@ void write_global(Writer& w, const Access& access, RegisterClass kind) {
   a.vmovq(x86::rcx, addresses.part[0].xmm());
   if (access.offset != 0) a.add(x86::rcx, static_cast<std::int32_t>(access.offset));
   a.kortestb(x86::k1, x86::k1);
-  a.jnz(otherwise);
+  a.jnz(apart);
   a.test(x86::ecx, access.bytes - 1);
   a.jnz(otherwise);
-  a.sub(x86::rcx, known_at(offsetof(KnownMemory, address)));
-  a.cmp(x86::rcx, known_at(offsetof(KnownMemory, bytes)));
+  a.sub(x86::rcx, known_memory(w, offsetof(KnownMemory, address)));
+  a.cmp(x86::rcx, known_memory(w, offsetof(KnownMemory, bytes)));
   a.jae(otherwise);
   a.lea(x86::rdx, x86::ptr(x86::rcx, row_bytes));
-  a.cmp(x86::rdx, known_at(offsetof(KnownMemory, bytes)));
+  a.cmp(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
   a.ja(otherwise);
-  a.add(x86::rcx, known_at(offsetof(KnownMemory, data)));
+  a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
   move_row(w, rows);
+  a.bind(done);
   is_load(w) ? w.commit(rows) : note_store(w);
   w.end_outside();
+  write_apart(w, access, kind, addresses, rows, apart, done, otherwise);
 }
 
 /// zmm0, zmm1: each lane's offset in shared memory; zmm2, zmm3: whether one is bad.
@@ -255,14 +350,6 @@ void write_shared(Writer& w, const Access& access) {
 
 // ---- Accesses of some lanes
 
-/// The lanes of a vector of words or wides, `part` of a row: k6, k7, or k3.
-x86::KReg lanes_of(Writer& w, RegisterClass kind, int part) {
-  if (kind == RegisterClass::word) return part == 0 ? x86::k6 : x86::k7;
-  if (part == 0) return x86::k6;
-  w.a().kshiftrd(x86::k3, x86::k6, static_cast<std::uint8_t>(8 * part));
-  return x86::k3;
-}
-
 /// Elements at rcx + their lanes' numbers times their size.
 void move_lanes(Writer& w, const Rows& rows, RegisterClass kind) {
   x86::Assembler& a = w.a();
@@ -290,10 +377,8 @@ void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
   const std::uint32_t shift = access.bytes == 8 ? 3 : 2;
   const Rows addresses = w.source(0, RegisterClass::wide);
   const Rows rows = is_load(w) ? w.result(kind) : w.source(1, kind);
-  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
-  const auto known_at = [&](std::size_t offset) {
-    return field(known, w.operation().payload % code::known_memories * sizeof(KnownMemory) + offset, 8);
-  };
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel(), apart = is_load(w) ? a.newLabel() : otherwise,
+                      done = a.newLabel();
   w.store_source(0);
   if (is_load(w)) w.store_result();
   w.load_mask();
@@ -311,27 +396,29 @@ void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
     a.korb(x86::k2, x86::k2, x86::k1);
   }
   a.kortestb(x86::k2, x86::k2);
-  a.jnz(otherwise);
+  a.jnz(apart);
   if (access.offset != 0) a.add(x86::rax, static_cast<std::int32_t>(access.offset));
-  a.sub(x86::rax, known_at(offsetof(KnownMemory, address)));
+  a.sub(x86::rax, known_memory(w, offsetof(KnownMemory, address)));
   a.test(x86::eax, access.bytes - 1);  // buffers begin at multiples of 8
   a.jnz(otherwise);
   a.add(x86::rdx, x86::rax);  // the first byte
-  a.cmp(x86::rdx, known_at(offsetof(KnownMemory, bytes)));
+  a.cmp(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
   a.jae(otherwise);
   a.lzcnt(x86::edx, x86::r8d);
   a.neg(x86::rdx);
   a.add(x86::rdx, 32);
   a.shl(x86::rdx, shift);
   a.add(x86::rdx, x86::rax);  // behind the last byte
-  a.cmp(x86::rdx, known_at(offsetof(KnownMemory, bytes)));
+  a.cmp(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
   a.ja(otherwise);
   a.mov(x86::rcx, x86::rax);
-  a.add(x86::rcx, known_at(offsetof(KnownMemory, data)));
+  a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
   move_lanes(w, rows, kind);
+  a.bind(done);
   is_load(w) ? w.commit_stored(rows) : note_store(w);
   a.bind(skip);
   w.end_outside();
+  if (is_load(w)) write_apart(w, access, kind, addresses, rows, apart, done, otherwise);
 }
 
 /// Jumps where an offset of a lane that executes is bad, or its word may not be accessed without telling.

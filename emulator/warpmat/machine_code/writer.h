@@ -47,6 +47,7 @@ class Writer {
   // ---- The operation
   /// Begins operation `number`, behind which `ahead` more of its piece follow. Its lanes' mask is ready where it is masked.
   void begin(std::int32_t number, std::int32_t ahead);
+  std::int32_t number() const { return number_; }
   const Operation& operation() const { return program_.operations[static_cast<std::size_t>(number_)]; }
   /// Whether lanes of the warp may not execute it: results of those stay.
   bool masked() const { return masked_; }
