@@ -6,5 +6,10 @@
 
 #include <cstdlib>
 
+#include <warpmat/machine_code/use.h>
+
 /// Commands that tests run print what they print on a terminal, also in a job of GitHub.
 static const int without_github = unsetenv("GITHUB_ACTIONS");
+
+/// As commands do: WARPMAT_MACHINE_CODE=always runs all kernels of the tests as machine code.
+static const bool compiles = (warpmat::use_machine_code(), true);

@@ -1,6 +1,7 @@
 #include "python/binding/module.h"
 
 #if defined(WARPMAT_HAS_POOL)
+#include <warpmat/machine_code/use.h>
 #include <warpmat/pool/thread_pool.h>
 #endif
 
@@ -11,6 +12,7 @@ PYBIND11_MODULE(_core, module) {
   module.attr("knows_numpy_2") = PYBIND11_VERSION_HEX >= 0x020C0000;
 #if defined(WARPMAT_HAS_POOL)
   warpmat::use_thread_pool();
+  warpmat::use_machine_code();
 #endif
   warpmat::python::bind_errors();
   warpmat::python::bind_tables(module);

@@ -50,6 +50,48 @@ FUSE = HEAD + """
 """
 
 
+TESTS = os.pathsep.join([os.path.dirname(os.path.realpath(__file__)), *sys.path])
+
+# The module of what a process runs asks for the active driver when it is imported, as tests do that are skipped without a GPU.
+CHILD = """
+import sys
+import numpy as np
+from test_triton import add, floats
+
+arch = sys.modules["triton.runtime"].driver.active.get_current_target().arch
+
+def wrong(queue):
+    try:
+        add()[3, 1, 1](floats(), np.zeros(64, np.float32), 1)
+    except Exception as error:
+        queue.put((arch, error))
+"""
+PARENT = """
+import multiprocessing
+import pytest, triton_stand_in
+triton_stand_in.install(pytest.MonkeyPatch())
+import warpmat.triton
+
+def is_outside(queue):
+    queue.put(warpmat.triton._active is None)
+
+def run(function):
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=function, args=(queue,))
+    process.start()
+    result = queue.get(timeout=60)
+    process.join()
+    return result
+
+if __name__ == "__main__":
+    with warpmat.triton.use("a100"):
+        import child
+        arch, error = run(child.wrong)
+    print(arch, type(error).__name__, error.reports[0]["kind"], error.fault, run(is_outside))
+"""
+
+
 @pytest.fixture
 def triton(monkeypatch):
     yield stand_in.install(monkeypatch)
@@ -114,11 +156,31 @@ def test_each_target_compiles_a_kernel_of_its_own_and_with_ends_it(triton):
         assert triton.driver.active.get_current_target().arch == 80
         kernel[2, 1, 1](x, out, 2)
     assert triton.driver.active.get_current_target().arch == 90
-    assert len(kernel.kernels) == 2
+    assert len(kernel.device_caches) == 2
     with pytest.raises(ValueError, match="no_card"):
         warpmat.triton.use("no_card")
     warpmat.triton.stop()
     assert triton.driver.active is None
+
+
+def test_to_programs_the_device_of_use_is_number_0_and_a_gpu_keeps_its_own_kernels(triton):
+    of_gpu = add()  # from before use(), as those of modules are
+    of_gpu.device_caches[0]["key"] = "of the GPU"
+    with warpmat.triton.use("h100"):
+        for kernel in (of_gpu, add()):
+            kernel[1, 1, 1](floats(), np.zeros(64, np.float32), 1)
+            assert kernel.device_caches[0] is kernel.device_caches[triton.driver.active.get_current_device()] != {}
+            kernel.device_caches[0].clear()
+    assert of_gpu.device_caches[0] == {"key": "of the GPU"}
+
+
+def test_processes_that_start_inside_of_use_are_inside_of_it(tmp_path):
+    (tmp_path / "parent.py").write_text(PARENT)
+    (tmp_path / "child.py").write_text(CHILD)
+    environment = {**os.environ, "PYTHONPATH": TESTS}
+    run = subprocess.run([sys.executable, str(tmp_path / "parent.py")], capture_output=True, text=True, timeout=120, env=environment)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["80", "KernelError", "out_of_range", "cudaErrorIllegalAddress", "True"]
 
 
 def test_a_gpu_of_this_machine_gets_kernels_and_a_ptxas_of_its_own(triton, monkeypatch):
@@ -249,14 +311,26 @@ def test_torch_compile_takes_first_configurations_if_asked(monkeypatch):
         def benchmark_all_configs(self, *arguments, **keywords):
             raise AssertionError("it compares times")
 
-    name = "torch._inductor.runtime.triton_heuristics"
-    for i in range(1, 5):
-        part = ".".join(name.split(".")[:i])
-        monkeypatch.setitem(sys.modules, part, types.ModuleType(part))
-    sys.modules[name].CachingAutotuner = CachingAutotuner
+    class TritonTemplateCaller(str):
+        pass
+
+    class AlgorithmSelectorCache:
+        def __call__(self, name, choices, inputs, layout=None):
+            (choice,) = choices  # more are compared
+            return choice, inputs, layout
+
+    heuristics, selection = "torch._inductor.runtime.triton_heuristics", "torch._inductor.select_algorithm"
+    for name in ("torch", "torch._inductor", "torch._inductor.runtime", heuristics, selection):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    sys.modules[heuristics].CachingAutotuner = CachingAutotuner
+    sys.modules[selection].AlgorithmSelectorCache = AlgorithmSelectorCache
+    sys.modules[selection].TritonTemplateCaller = TritonTemplateCaller
     warpmat.triton.take_first_configurations()
     times = CachingAutotuner().benchmark_all_configs(1, grid=2)
     assert min(times, key=times.get) == "first" and len(times) == 2
+    templates = [TritonTemplateCaller("mm_0"), TritonTemplateCaller("mm_1")]
+    assert AlgorithmSelectorCache()("mm", ["of torch", *templates], "inputs", layout=3) == ("mm_0", "inputs", 3)
+    assert AlgorithmSelectorCache()("mm", ["of torch", "of another library"], "inputs") == ("of torch", "inputs", None)
 
 
 def test_many_threads_launch(triton):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import types
+from collections import defaultdict
 from contextvars import ContextVar
 
 
@@ -67,7 +68,7 @@ class JITFunction:
     """`entry` of `ptx`, with the parameters `names`."""
 
     def __init__(self, ptx, entry, names, scratch=0):
-        self.ptx, self.entry, self.names, self.kernels = ptx, entry, names, {}
+        self.ptx, self.entry, self.names, self.device_caches = ptx, entry, names, defaultdict(dict)
         self.metadata = types.SimpleNamespace(global_scratch_size=scratch)
         self.signature = dict.fromkeys(names, "*fp32")
 
@@ -77,11 +78,12 @@ class JITFunction:
     def run(self, *arguments, grid):
         active = sys.modules["triton.runtime"].driver.active
         device = active.get_current_device()
-        if device not in self.kernels:
+        kernels = self.device_caches[device]
+        if not kernels:
             image = self.ptx.encode() + b"\0"
             function = active.utils.load_binary(self.entry, image, 0, device)[1]
-            self.kernels[device] = function, active.launcher_cls(self, self.metadata)
-        function, launcher = self.kernels[device]
+            kernels["key"] = function, active.launcher_cls(self, self.metadata)
+        function, launcher = kernels["key"]
         launcher(*grid, 0, function, None, None, None, None, *arguments)
 
 

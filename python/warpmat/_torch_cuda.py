@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import types
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -118,21 +118,49 @@ def _functions(properties: Any) -> Dict[str, Any]:
     }
 
 
+class _Products:
+    """triton's CublasLt, which wants addresses of a GPU: torch computes the products, in f32."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def matmul(self, a: Any, b: Any, out: Any) -> None:
+        """out = a b^T"""
+        self.gemm(a, b, out, out, 1.0, 0.0)
+
+    def gemm(self, a: Any, b: Any, c: Any, out: Any, alpha: float, beta: float) -> None:
+        """out = alpha a b^T + beta c"""
+        product = alpha * (a.float() @ b.float().T)
+        out.copy_((product + beta * c.float() if beta else product).to(out.dtype))
+
+
+def _triton_cublas() -> Any:
+    """The module with CublasLt; None where Triton has none."""
+    try:
+        from triton._C.libtriton import nvidia
+
+        return nvidia.cublas
+    except (ImportError, AttributeError):
+        return None
+
+
 _begun: List["_Begun"] = []
 
 
 class _Begun:
-    """torch.cuda's own functions, and the mode that is in the way of torch's."""
+    """The functions of torch.cuda and Triton before, and the mode that is in the way of torch's."""
 
     def __init__(self, properties: Dict[str, Any]) -> None:
-        self.functions = _functions(types.SimpleNamespace(**properties))
-        self.before = {name: getattr(torch.cuda, name) for name in self.functions}
+        self.functions = {(torch.cuda, name): function for name, function in _functions(types.SimpleNamespace(**properties)).items()}
+        if (cublas := _triton_cublas()) is not None:
+            self.functions[cublas, "CublasLt"] = _Products
+        self.before = {place: getattr(*place) for place in self.functions}
         self.mode = _CudaOnCpu()
 
 
-def _put(functions: Dict[str, Any]) -> None:
-    for name, function in functions.items():
-        setattr(torch.cuda, name, function)
+def _put(functions: Dict[Tuple[Any, str], Any]) -> None:
+    for (module, name), function in functions.items():
+        setattr(module, name, function)
 
 
 def begin(properties: Dict[str, Any]) -> Callable[[], None]:

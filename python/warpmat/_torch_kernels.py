@@ -63,10 +63,11 @@ class _Twins:
     def of_tensor(self, tensor: Any) -> Any:
         storage = tensor.untyped_storage()
         address, size = storage.data_ptr(), storage.nbytes()
-        if address not in self.blocks:
-            self.blocks[address] = torch.empty(size, dtype=torch.uint8)
-            self.copy_here(self.blocks[address], address)
-        memory = self.blocks[address].untyped_storage()
+        place = address or id(tensor)  # empty ones have no address, and share no memory
+        if place not in self.blocks:
+            self.blocks[place] = torch.empty(size, dtype=torch.uint8)
+            self.copy_here(self.blocks[place], address)
+        memory = self.blocks[place].untyped_storage()
         twin = torch.empty(0, dtype=tensor.dtype).set_(memory, tensor.storage_offset(), tensor.size(), tensor.stride())
         self.originals[id(twin)] = tensor
         self.twins.append(twin)
@@ -123,7 +124,7 @@ def _on_cpu(name: str, operator: Any) -> Any:
             tree_map(twins.written, here[position] if position < len(here) else by_name.get(keyword))
         return tree_map(twins.result, results)
 
-    return call
+    return torch.compiler.disable(call)  # torch.compile would trace it where it leaves an operator to torch
 
 
 def _needs_kernel(operator: Any) -> bool:

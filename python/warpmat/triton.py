@@ -13,6 +13,7 @@ This module is Python alone: it needs Triton and a C compiler, which Triton call
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import ctypes
 import functools
@@ -65,6 +66,10 @@ class KernelError(RuntimeError):
         super().__init__(text)
         self.reports = reports
         self.fault = fault
+
+    def __reduce__(self) -> Any:
+        """Of an error that a process sends to another one."""
+        return type(self), (str(self), self.reports, self.fault)
 
 
 class KernelWarning(UserWarning):
@@ -383,6 +388,8 @@ def _conclude(cuda: _Cuda, error: Optional[BaseException] = None) -> None:
         warnings.warn(report["text"].rstrip(), KernelWarning, stacklevel=4)
     if wrong or fault:
         text = "\n".join([*(report["text"].rstrip() for report in wrong), *filter(None, [cuda.fault_text(fault)])])
+        if fault == "cudaErrorAssert":
+            os.write(2, (text + "\n").encode())  # as CUDA's driver prints it, where programs look for it
         raise KernelError(text, wrong + warned, fault) from error
     if error is not None:
         raise error
@@ -592,12 +599,33 @@ def _driver_class() -> Any:
     return Driver
 
 
+class _Caches(collections.defaultdict):  # type: ignore[type-arg]
+    """Kernels that Triton has compiled of one function, by the number of the device. To programs the device that is current has number 0."""
+
+    def __getitem__(self, device: int) -> Any:
+        return super().__getitem__(_active.number if device == 0 and _active is not None else device)
+
+
+class _CachesOfFunctions:
+    """JITFunction.device_caches, also of functions from before use()."""
+
+    def __get__(self, function: Any, _: Any = None) -> Any:
+        kept = vars(function)["device_caches"]
+        if not isinstance(kept, _Caches):
+            kept = vars(function)["device_caches"] = _Caches(kept.default_factory, kept)
+        return kept
+
+    def __set__(self, function: Any, caches: Any) -> None:
+        vars(function)["device_caches"] = caches
+
+
 def _adapt_triton() -> None:
     """Launches take NumPy arrays, and autotuners the first configuration that works: times of an emulator choose nothing."""
     from triton.runtime import autotuner, jit
 
     if getattr(jit.JITFunction.run, "of_warpmat", False):
         return
+    jit.JITFunction.device_caches = _CachesOfFunctions()
     run, bench = jit.JITFunction.run, autotuner.Autotuner._bench
 
     @functools.wraps(run)
@@ -634,11 +662,46 @@ _comparing = False
 """Whether launches run on this machine's GPU, too."""
 
 
+class _OfParent:
+    """In a process that multiprocessing starts: what its parent called use() with. It is read before what the process runs, whose modules may
+    ask for a GPU when they are imported."""
+
+    def __init__(self, target: str, torch_cuda: bool, compare: bool) -> None:
+        self.arguments = target, torch_cuda, compare
+
+    def __reduce__(self) -> Any:
+        return _use_as_parent, self.arguments
+
+
+def _use_as_parent(target: str, torch_cuda: bool, compare: bool) -> None:
+    use(target, torch_cuda, compare)
+
+
+def _adapt_multiprocessing() -> None:
+    """Processes that multiprocessing starts inside of use() are inside of it, too. Forked ones are without this."""
+    from multiprocessing.process import BaseProcess
+
+    def state(self: Any) -> Dict[str, Any]:
+        if not _uses:
+            return dict(vars(self))
+        target, _, compare = _uses[-1].arguments
+        return {"_warpmat": _OfParent(target, any(used.arguments[1] for used in _uses), compare), **vars(self)}
+
+    BaseProcess.__getstate__ = state  # type: ignore[attr-defined]
+
+
+_uses: List["_Use"] = []
+"""Those that have not ended."""
+
+
 class _Use:
     """The result of use(): `with` ends it."""
 
-    def __init__(self, before: Any, variables: Dict[str, Optional[str]], end_torch_cuda: Callable[[], None]) -> None:
-        self.before, self.variables, self.end_torch_cuda = before, variables, end_torch_cuda
+    def __init__(
+        self, arguments: Tuple[str, bool, bool], before: Any, variables: Dict[str, Optional[str]], end_torch_cuda: Callable[[], None]
+    ) -> None:
+        self.arguments, self.before, self.variables, self.end_torch_cuda = arguments, before, variables, end_torch_cuda
+        _uses.append(self)
 
     def __enter__(self) -> "_Use":
         return self
@@ -649,6 +712,8 @@ class _Use:
         _put(self.variables)
         _cuda().core.warpmat_cuda_configure()
         _active, _comparing = self.before
+        if self in _uses:
+            _uses.remove(self)
         _activate(_active)
 
 
@@ -679,6 +744,7 @@ def use(target: str = "h100", torch_cuda: bool = False, compare: bool = False, *
     `target`, and tensors say that they are CUDA's; what torch computes has the CPU's bits.
     compare: each launch runs on this machine's GPU, too, if there is one of the target's compute capability; a byte of the arguments' memory that
     differs is a KernelError. Not for kernels whose results depend on the order of blocks.
+    Processes that multiprocessing starts are inside of use(), too.
 
     As `with use("a100"):` it ends with the block. A GPU of this machine, and what torch does there, stays as it is. Raises ImportError without
     Triton, and ValueError for a target that warpmat does not have.
@@ -691,7 +757,9 @@ def use(target: str = "h100", torch_cuda: bool = False, compare: bool = False, *
         if target not in _device_targets:
             _device_targets.append(target)
         _adapt_triton()
-        used = _Use((_active, _comparing), before, _torch_cuda_on_cpu(cuda) if torch_cuda else _nothing)
+        _adapt_multiprocessing()
+        end_torch_cuda = _torch_cuda_on_cpu(cuda) if torch_cuda else _nothing
+        used = _Use((target, torch_cuda, compare), (_active, _comparing), before, end_torch_cuda)
         _comparing = compare
         _active = _driver_class()(_FIRST_DEVICE + _device_targets.index(target))
         _activate(_active)
@@ -699,10 +767,18 @@ def use(target: str = "h100", torch_cuda: bool = False, compare: bool = False, *
 
 
 def take_first_configurations() -> None:
-    """For programs under `warpmat cuda`: torch.compile takes the first configuration of each kernel. Comparing their times says nothing here, and
-    needs kernels of torch that do not run."""
+    """For programs under `warpmat cuda`: torch.compile takes the first configuration of each kernel, and of products and convolutions the first of
+    Triton's templates where there is one. Comparing their times says nothing here, and needs kernels of torch that do not run."""
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+    from torch._inductor.select_algorithm import AlgorithmSelectorCache, TritonTemplateCaller
 
+    select = AlgorithmSelectorCache.__call__
+
+    def select_first(self: Any, name: str, choices: List[Any], *rest: Any, **more: Any) -> Any:
+        templates = [choice for choice in choices if isinstance(choice, TritonTemplateCaller)]
+        return select(self, name, (templates or choices)[:1], *rest, **more)
+
+    AlgorithmSelectorCache.__call__ = select_first
     CachingAutotuner.benchmark_all_configs = lambda self, *_, **__: {launcher: float(i) for i, launcher in enumerate(self.launchers)}
 
 
@@ -729,6 +805,7 @@ def stop() -> None:
     """Triton's kernels run on a GPU again, if there is one."""
     global _active
     _active = None
+    _uses.clear()
     _activate(None)
 
 

@@ -72,4 +72,24 @@ TEST_CASE("Accesses are of no interest once the last byte of shared memory is in
   CHECK(calls("136", "st.shared.u32 [%r2], %i; @%p1 mbarrier.init.shared.b64 [tile+128], 1;") == 2);  // both are told
 }
 
+/// Two warps store %r1 to one place with no order; the text goes on with a barrier.
+std::string message_of_stores(const std::string& value, const std::string& behind) {
+  const std::string store =
+      ".shared .align 16 .b32 words[8]; mov.u32 %r2, words; mov.u32 %r0, 7; " + value + " st.shared.v2.u32 [%r2+8], {%r1, %r0}; ";
+  const LaunchOptions races_alone{.checks = {.uninitialised = false, .races = true}};
+  try {
+    words_of(word_kernel(store + behind + " bar.sync 0; ld.shared.u32 %d, [%r2+8];"), {1}, {64}, races_alone);
+  } catch (const Trap& trap) {
+    return trap.what();
+  }
+  return "no race";
+}
+
+TEST_CASE("stores of one value to one place do not race with each other, and race with loads", "[checks]") {
+  CHECK(message_of_stores("mov.u32 %r1, 5;", "") == "no race");
+  CHECK_THAT(message_of_stores("shr.u32 %r1, %i, 5;", ""), ContainsSubstring("this store and the store of warp 0"));
+  CHECK_THAT(message_of_stores("ld.shared.u32 %d, [%r2+8]; bar.sync 0; mov.u32 %r1, 5;", "ld.shared.u32 %r3, [%r2+12];"),
+             ContainsSubstring("this store and the load of warp"));
+}
+
 }  // namespace warpmat::checks_test

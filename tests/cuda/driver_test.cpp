@@ -163,6 +163,83 @@ TEST_CASE("the driver loads PTX and launches its kernel", "[cuda]") {
   CHECK(Call<void*>("cuModuleUnload")(module) == 400);
 }
 
+namespace {
+
+struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
+  void* function;
+  unsigned grid[3], block[3], shared_bytes;
+  void** arguments;
+  void** extra;
+  void *kernel, *context;
+};
+
+struct FillNode {  // CUDA_MEMSET_NODE_PARAMS
+  std::uint64_t to;
+  std::size_t pitch;
+  unsigned value, element_bytes;
+  std::size_t width, height;
+};
+
+struct CopyEnd {
+  std::size_t x = 0, y = 0, z = 0, level = 0;
+  int memory = 0;
+  void* host = nullptr;
+  std::uint64_t device = 0;
+  void *array = nullptr, *reserved = nullptr;
+  std::size_t pitch = 0, height = 0;
+};
+
+struct CopyNode {  // CUDA_MEMCPY3D
+  CopyEnd from, to;
+  std::size_t width, height, depth;
+};
+
+}  // namespace
+
+TEST_CASE("graphs of the driver have nodes of kernels, fills and copies", "[cuda]") {
+  void *context = nullptr, *module = nullptr, *function = nullptr, *graph = nullptr, *executable = nullptr;
+  void *fill = nullptr, *kernel = nullptr, *copy = nullptr;
+  std::uint64_t numbers = 0;
+  unsigned count = 5;
+  std::vector<unsigned> end(6);
+  Call<unsigned>("cuInit")(0);
+  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
+  Call<void*>("cuCtxSetCurrent")(context);
+  REQUIRE(Call<void**, const void*>("cuModuleLoadData")(&module, text) == 0);
+  REQUIRE(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, module, "scale") == 0);
+  REQUIRE(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&numbers, 24) == 0);
+  void* arguments[] = {&numbers, &count};
+  KernelNode launch{nullptr, {1, 1, 1}, {32, 1, 1}, 0, arguments, nullptr, function, nullptr};  // a kernel where there is no function
+  FillNode twos{numbers, 0, 2, 4, 6, 1};
+  CopyNode back{{.memory = 2, .device = numbers, .pitch = 24}, {.memory = 1, .host = end.data(), .pitch = 24}, 24, 1, 1};
+  REQUIRE(Call<void**, unsigned>("cuGraphCreate")(&graph, 0) == 0);
+  using AddFill = Call<void**, void*, void**, std::size_t, const FillNode*, void*>;
+  REQUIRE(AddFill("cuGraphAddMemsetNode")(&fill, graph, nullptr, 0, &twos, context) == 0);
+  using AddKernel = Call<void**, void*, void**, std::size_t, const KernelNode*>;
+  REQUIRE(AddKernel("cuGraphAddKernelNode")(&kernel, graph, &fill, 1, &launch) == 0);
+  CHECK(AddKernel("cuGraphAddKernelNode")(&copy, graph, &fill, 1, nullptr) == 1);
+  using AddCopy = Call<void**, void*, void**, std::size_t, const CopyNode*, void*>;
+  REQUIRE(AddCopy("cuGraphAddMemcpyNode")(&copy, graph, &kernel, 1, &back, context) == 0);
+  REQUIRE(Call<void**, void*, unsigned long long>("cuGraphInstantiateWithFlags")(&executable, graph, 0) == 0);
+  const auto result = [&] {
+    CHECK(Call<void*, void*>("cuGraphLaunch")(executable, nullptr) == 0);
+    CHECK(Call<>("cuCtxSynchronize")() == 0);
+    return end;
+  };
+  CHECK(result() == std::vector<unsigned>{6, 6, 6, 6, 6, 2});
+  KernelNode found{};
+  CHECK(Call<void*, KernelNode*>("cuGraphKernelNodeGetParams")(kernel, &found) == 0);
+  CHECK((found.function == function && found.block[0] == 32 && found.kernel == nullptr));
+  twos.value = 4;
+  count = 2;
+  CHECK(Call<void*, void*, const FillNode*, void*>("cuGraphExecMemsetNodeSetParams")(executable, fill, &twos, context) == 0);
+  CHECK(Call<void*, void*, const KernelNode*>("cuGraphExecKernelNodeSetParams")(executable, kernel, &launch) == 0);
+  CHECK(result() == std::vector<unsigned>{12, 12, 4, 4, 4, 4});
+  CHECK(Call<void*>("cuGraphExecDestroy")(executable) == 0);
+  CHECK(Call<void*>("cuGraphDestroy")(graph) == 0);
+  Call<std::uint64_t>("cuMemFree")(numbers);
+}
+
 TEST_CASE("the driver keeps the size of malloc()'s heap behind the launch of a module that calls malloc()", "[cuda]") {
   const char* const with_malloc = R"(
 .version 8.0

@@ -25,7 +25,7 @@ kinds = {"cudaStream_t": "s", "CUstream": "s", "cudaEvent_t": "e", "CUevent": "e
          "cudaMipmappedArray_t": "m", "cudaMipmappedArray_const_t": "m", "CUmipmappedArray": "m", "cudaMemPool_t": "o", "CUmemoryPool": "o",
          "CUfunction": "f", "CUkernel": "f", "cudaFunction_t": "f", "cudaKernel_t": "f", "CUmodule": "l", "CUlibrary": "l", "CUlinkState": "k",
          "CUcontext": "c", "CUdeviceptr": "d", "cudaTextureObject_t": "t", "CUtexObject": "t", "cudaSurfaceObject_t": "t", "CUsurfObject": "t",
-         "CUmemGenericAllocationHandle": "r", "CUdevice": "v",
+         "CUmemGenericAllocationHandle": "r", "CUdevice": "v", "cudaUserObject_t": "p", "CUuserObject": "p",
          "size_t": "z", "unsigned long long": "z", "cuuint64_t": "z", "int": "i", "unsigned int": "i", "cuuint32_t": "i", "unsigned char": "i",
          "unsigned short": "i", "dim3": "3", "cudaExtent": "X", "cudaPitchedPtr": "P", "cudaMemLocation": "L", "cudaIpcMemHandle_t": "I",
          "cudaIpcEventHandle_t": "I", "CUipcMemHandle": "I", "CUipcEventHandle": "I",

@@ -120,8 +120,14 @@ TEST_CASE("fuzz --kernels --assembler compares rule and machine code without a G
   INFO(outcome.out << outcome.err);
   CHECK(contains(outcome.out, "4 kernels from 0 on for sm_90a by ptxas "));
   CHECK(contains(outcome.out, "; 0 kernels differ, 0 have sums that are left to the rule; "));
-  CHECK(contains(run_command({"fuzz", "--kernels", "--target", "sm_80"}).err, "only --kernels --assembler has another target"));
+  CHECK(contains(run_command({"fuzz", "--kernels", "--target", "sm_80"}).err, "only --assembler and --machine-code have another target"));
 }
 
 }  // namespace
+TEST_CASE("fuzz --kernels --machine-code compares the interpreter with machine code", "[lab]") {
+  const Outcome outcome = run_command({"fuzz", "--kernels", "--machine-code", "--programs", "200", "--seed", "5"});
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.out, "200 kernels of seed 5 from 0 on for sm_90a: 0 differ between the interpreter and machine code"));
+}
+
 }  // namespace warpmat::fuzz_test

@@ -555,6 +555,10 @@ TEST_CASE("scalar: max and min take a third source where the target has it") {
   };
   CHECK(message("max.f32 d, 1.0, 2.0, 3.0;", "sm_90") == "max.f32 needs sm_100 or later; the target is sm_90");
   CHECK(message(".version 8.6\n.target sm_100a\nmax.f32 d, 1.0, 2.0, 3.0;", "") == "max.f32 needs PTX 8.8 or later; the version is 8.6");
+  const std::string small = "cvt.rn.satfinite.e4m3x2.f32 d, 1.0, 2.0;";
+  CHECK(message((".version 7.8\n.target sm_90\n" + small).c_str(), "") == "parsed");
+  CHECK(message((".version 8.0\n.target sm_89\n" + small).c_str(), "") ==
+        "cvt.rn.satfinite.e4m3x2.f32 needs PTX 8.1 or later; the version is 8.0");
   CHECK(message("max.f32 d, 1.0, 2.0, 3.0, 4.0;", "sm_90") == "max takes 3 operands here, 5 are given");
   CHECK(message("max.s32 d, 1, 2, 3;", "sm_100a") == "max takes 3 operands here, 4 are given");
   CHECK(message("max.f32 d, 1.0, 2.0, 3.0, 4.0;", "sm_100a") == "max takes 3 or 4 operands here, 5 are given");

@@ -121,9 +121,71 @@ TEST_CASE("coordinates outside wrap, clamp, mirror or give the border", "[machin
   CHECK(with(Texture::Address::mirror) == std::vector<float>{10, 40, 20, 30, 10});
   CHECK(with(Texture::Address::border) == std::vector<float>{7, 7, 7, 7, 7});
   m.texture.filters = true;
+  // Between the last and the first. The row is read at y = 0, so half of it is the texels beside it: a border, or the row again.
   m.texture.address[0] = Texture::Address::wrap;
-  CHECK(m.numbers(tex_1d, {{0}, {1}}) == std::vector<float>{25, 25});  // between the last and the first
+  CHECK(m.numbers(tex_1d, {{0}, {1}}) == std::vector<float>{16, 16});
+  m.texture.address[1] = Texture::Address::wrap;
+  CHECK(m.numbers(tex_1d, {{0}, {1}}) == std::vector<float>{25, 25});
 }
+
+// From here to the next comment of this kind: an H200's answers, each of which a nearby rule would miss.
+
+TEST_CASE("sums of a filter are those of an H200", "[machine][texture]") {
+  Memory wide(std::vector<float>{137244.0625f, -30.779550552368164f}, 2);  // cut at 2^-10 before they are weighted
+  wide.texture.filters = true;
+  CHECK(wide.numbers(tex_1d, {{0.5f + 251.0f / 256}})[0] == 2650.3699f);
+  Memory tie(std::vector<float>{0.7418322563171387f, -1.2413249015808105f}, 2);  // half of the last bit goes away from zero
+  tie.texture.filters = true;
+  CHECK(tie.numbers(tex_1d, {{0.5f + 111.0f / 256}})[0] == -0.1180523f);
+  Memory alone(std::vector<float>{1.9388324022293091f, 236.15335f}, 2);  // a texel without weight does not cut
+  alone.texture.filters = true;
+  CHECK(alone.numbers(tex_1d, {{0.5f}})[0] == 1.9388324022293091f);
+  Memory halves(std::vector<std::uint16_t>{0x2e96, 0xc63c}, 2);  // 0.1029052734375 and -6.234375
+  halves.texture.filters = true;
+  CHECK(halves.numbers(tex_1d, {{0.5f + 2.0f / 256}})[0] == 0.05328369140625f);
+  Memory bytes(std::vector<std::uint8_t>{194, 195}, 2);
+  bytes.texture.filters = bytes.texture.reads_fractions = true;
+  bytes.texture.numbers = Texture::Numbers::unsigned_integer;
+  CHECK(bytes.numbers(tex_1d, {{0.5f + 64.0f / 256}})[0] == 0x1.860586p-1f);  // 49922 of 65535
+  Memory nan(std::vector<float>{std::bit_cast<float>(0x7fcf67cbu), 1}, 2);
+  nan.texture.filters = true;
+  CHECK(nan.read(tex_1d, {{1}})[0] == 0x7fffffff);
+}
+
+TEST_CASE("weights of two and three dimensions are rounded at each share", "[machine][texture]") {
+  std::vector<float> one(8);
+  one[0] = 256;
+  const auto at = [](int x, int y, int z) {
+    const auto place = [](int weight) { return 0.5f + static_cast<float>(weight) / 256; };
+    return Place{place(x), place(y), place(z)};
+  };
+  Memory cube(one, 2, 2, 2);
+  cube.texture.filters = true;
+  const std::string tex = "tex.3d.v4.f32.f32 " + results + "[%h, {%f0, %f1, %f2, %f2}];";
+  CHECK(cube.numbers(tex, {at(72, 230, 208), at(112, 47, 24), at(76, 111, 96)}) == std::vector<float>{3, 106, 63});
+  Memory square(std::vector<float>{256, 0, 0, 0}, 2, 2);
+  square.texture.filters = true;
+  CHECK(square.numbers(tex_2d, {at(3, 1, 0), at(129, 1, 0), at(192, 2, 0)}) == std::vector<float>{252, 127, 64});
+}
+
+TEST_CASE("normalised coordinates are cut at 21 bits, and mirrored ones come from the other side", "[machine][texture]") {
+  Memory three(std::vector<float>{0, 1, 2}, 3);
+  three.texture.filters = three.texture.normalised_coordinates = true;
+  CHECK(three.numbers(tex_1d, {{0.72200525f}})[0] == 1.6640625f);
+  Memory two(std::vector<float>{0, 1}, 2);
+  two.texture.filters = two.texture.normalised_coordinates = true;
+  two.texture.address = {Texture::Address::mirror, Texture::Address::mirror, Texture::Address::mirror};
+  CHECK(two.numbers(tex_1d, {{-0.31933594f}})[0] == 0.13671875f);
+}
+
+TEST_CASE("sRGB is a table of an H200", "[machine][texture]") {
+  Memory m(std::vector<std::uint8_t>{1, 68, 184, 255}, 4);
+  m.texture.numbers = Texture::Numbers::unsigned_integer;
+  m.texture.reads_fractions = m.texture.srgb = true;
+  CHECK(m.numbers(tex_1d, {{0}, {1}, {2}, {3}}) == std::vector<float>{5.0f / 16384, 944.0f / 16384, 7872.0f / 16384, 1});
+}
+
+// By the Programming Guide.
 
 TEST_CASE("integers are read as they are, or as fractions", "[machine][texture]") {
   Memory m(std::vector<std::uint8_t>{0, 51, 255, 129}, 4);

@@ -35,6 +35,7 @@ constexpr Dependency dependencies[] = {
     {"zstd", "libzstd-dev", "zstd", "", ""},
     {"lz4", "liblz4-dev", "lz4-c", "", ""},
     {"pybind11", "pybind11-dev", "pybind11", "", ""},
+    {"asmjit", "libasmjit-dev", "", "", ""},  // without it kernels are interpreted
 };
 
 /// Of the system or the compiler, or looked for where it makes a test or a page more.

@@ -4,6 +4,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine_code/use.h>
 #include <warpmat/pool/thread_pool.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -179,6 +180,7 @@ void guess(ReadyLaunch& ready, LaunchOptions& options) {
 
 void run_launch(const LaunchCommandOptions& options, const Command& command, LimitedWork& limited) {
   use_thread_pool();
+  use_machine_code();
   if (!options.init.empty()) return write_skeleton(options);
   if (!options.probe.empty()) return run_probe(options, limited);
   LaunchDescription description = description_of(options.flags);

@@ -20,6 +20,7 @@
 #include "commands.h"
 #include "fuzz_assembler.h"
 #include "fuzz_kernels.h"
+#include "fuzz_machine_code.h"
 
 #include "gpu/cases/fuzz_program.h"
 #include "gpu/compare/compare.h"
@@ -43,7 +44,7 @@ struct FuzzCommandOptions {
   FuzzOptions fuzz;
   Shard shard;
   std::string target, keep = ".", json, write_answers, read_answers;
-  bool kernels = false, warpgroups = false, assembler = false;
+  bool kernels = false, warpgroups = false, assembler = false, machine_code = false;
 
   /// The numbers of this part's programs.
   Shard::Range range() const {
@@ -244,8 +245,10 @@ void fuzz(const FuzzCommandOptions& options) {
                                   .answers = options.write_answers};
   if (!options.read_answers.empty()) return fuzz_answers(options.read_answers, options.shard);
   if (options.assembler) return fuzz_assembler(kernels, options.target);
+  if (options.machine_code) return fuzz_machine_code(kernels, options.target);
   if ((options.kernels || options.warpgroups) && !options.target.empty())
-    throw std::runtime_error("--target: whole kernels run as what this machine's GPU is; only --kernels --assembler has another target");
+    throw std::runtime_error(
+        "--target: whole kernels run as what this machine's GPU is; only --assembler and --machine-code have another target");
   if (options.kernels || options.warpgroups) return fuzz_kernels(kernels);
   check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
   if (!options.json.empty()) check_output_place(options.json);
@@ -294,6 +297,7 @@ Examples:
   warpmat fuzz --kernels --programs 20000 --write-answers answers.txt
   warpmat fuzz --kernels --read-answers answers.txt
   warpmat fuzz --kernels --programs 1000 --assembler --target sm_80
+  warpmat fuzz --kernels --programs 20000 --machine-code
   warpmat fuzz --warpgroups --programs 20000)";
 
 }  // namespace
@@ -326,6 +330,9 @@ void add_fuzz(Command app) {
   const CommandOption assembler = command.add_flag(
       "--assembler", options->assembler, "With --kernels: compare with this machine's ptxas which sums become fma; no GPU is needed");
   assembler.needs(kernels);
+  command.add_flag("--machine-code", options->machine_code, "With --kernels: compare the interpreter with machine code; no GPU is needed")
+      .needs(kernels)
+      .excludes(assembler);
   const CommandOption enough = command.add_option(
       "--enough", options->enough, "With --kernels: end after so many that differ, of which ten are shortened (default: 10)");
   enough.type_name("N").range(std::uint64_t{1}, std::uint64_t{1} << 30).needs(kernels);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/checks/lane_runs.h>
+#include <warpmat/checks/stored_value.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/internals.h>
@@ -24,29 +24,7 @@ using machine::Synchronisation;
 
 namespace {
 
-constexpr std::size_t widest = 32;  // bytes of a lane's access
-using StoredBytes = std::array<std::uint8_t, widest * warp_size>;
-
-/// Whether the check knows what the statement stores: it is a plain store.
-bool is_known(const code::Operation& operation, const code::Access* access) {
-  return operation.semantics == Semantics::store && std::size_t{access->bytes} * access->vector <= widest;
-}
-
-/// What a lane stores.
-void value_of(const machine::WarpState& warp, const code::Operation& operation, const code::Access& access, int lane, std::uint8_t* value) {
-  for (int e = 0; e < access.vector; ++e) {
-    const code::Slot slot = warp.source_slot(operation, 1 + e);
-    std::uint8_t* const to = value + static_cast<std::size_t>(e) * access.bytes;
-    if (access.bytes == 16) {
-      std::memcpy(to, warp.at<std::uint64_t>(slot) + lane, 8);
-      std::memcpy(to + 8, warp.at<std::uint64_t>(slot) + warp_size + lane, 8);
-    } else if (access.register_bits <= 32) {
-      std::memcpy(to, warp.at<std::uint32_t>(slot) + lane, access.bytes);
-    } else {
-      std::memcpy(to, warp.at<std::uint64_t>(slot) + lane, access.bytes);
-    }
-  }
-}
+using StoredBytes = std::array<std::uint8_t, widest_store * warp_size>;
 
 /// The block whose rank in its cluster is `rank`.
 Dim3 block_of(const Setup& setup, std::uint64_t cluster, int rank) {
@@ -136,12 +114,12 @@ void GlobalRaceCheck::access(const machine::AccessEvent& event) {
                           .made = true,
                           .strong = (event.reads && event.writes) || (access != nullptr && access->ordered),
                           .acquired = acquired_};
-  const bool known = event.writes && is_known(operation, access);
+  const bool known = event.writes && is_plain_store(operation, access);
   StoredBytes values;
   const auto place = [&](int lane) { return event.places[static_cast<std::size_t>(lane)]; };
   for_each_run(event.event.lanes(), event.bytes, !event.writes, place, [&](int lane, int count) {
     for (int i = 0; known && i < count; ++i)
-      value_of(warp_of(event.event), operation, *access, lane + i, values.data() + static_cast<std::size_t>(i) * event.bytes);
+      stored_value(warp_of(event.event), operation, *access, lane + i, values.data() + static_cast<std::size_t>(i) * event.bytes);
     const std::uint64_t address = event.addresses[static_cast<std::size_t>(lane)];
     const std::uint64_t bytes = std::uint64_t{event.bytes} * static_cast<unsigned>(count);
     const std::uint8_t* const before = place(lane);

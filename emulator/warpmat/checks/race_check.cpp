@@ -1,11 +1,14 @@
 #include <warpmat/checks/race_check.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
 
 #include <fmt/core.h>
 
 #include <warpmat/checks/lane_runs.h>
+#include <warpmat/checks/stored_value.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
@@ -61,6 +64,17 @@ void RaceCheck::report(const Event& event, int lane, std::size_t offset, bool wr
              Trap::Kind::unordered);
 }
 
+/// Whether a lane's store leaves the bytes as the stores before have left them: whichever comes last, their values stay.
+bool RaceCheck::stores_same(const machine::AccessEvent& event, int lane) const {
+  const code::Operation& operation = operation_of(event.event);
+  if (event.asynchronous || operation.semantics != Semantics::store) return false;
+  const code::Access& access = setup_.program.of<code::Access>(operation);
+  if (!is_plain_store(operation, &access)) return false;
+  std::array<std::uint8_t, widest_store> value;
+  stored_value(warp_of(event.event), operation, access, lane, value.data());
+  return std::equal(value.begin(), value.begin() + event.bytes, event.places[static_cast<std::size_t>(lane)]);
+}
+
 void RaceCheck::access(const machine::AccessEvent& event) {
   if (event.space != Space::shared) return;
   BlockState& here = block(event.event.rank());
@@ -83,8 +97,12 @@ void RaceCheck::access(const machine::AccessEvent& event) {
   const auto offset_of = [&](int lane) { return lanes.offsets[static_cast<std::size_t>(lane)]; };
   for_each_run(lanes.lanes, lanes.bytes, !event.asynchronous, offset_of, [&](int first, int count) {
     if (!note(offset_of(first), static_cast<std::size_t>(count) * lanes.bytes)) return;
-    for (int lane = first; lane < first + count; ++lane)  // which one has the race
-      if (const auto conflict = note(offset_of(lane), lanes.bytes)) report(event.event, lane, offset_of(lane), event.writes, *conflict);
+    for (int lane = first; lane < first + count; ++lane) {  // which one has the race
+      auto conflict = note(offset_of(lane), lanes.bytes);
+      if (conflict && conflict->wrote && stores_same(event, lane))
+        conflict = here.races.write_again(warp, offset_of(lane), lanes.bytes, operation.statement);
+      if (conflict) report(event.event, lane, offset_of(lane), event.writes, *conflict);
+    }
   });
 }
 

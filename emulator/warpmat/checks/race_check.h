@@ -36,6 +36,7 @@ class RaceCheck : public machine::Observer {
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
   void check_mbarriers(const machine::Synchronisation& event);
+  bool stores_same(const machine::AccessEvent& event, int lane) const;
   void read_chunks(const machine::Event& event, const std::vector<std::uint32_t>& chunks);
   [[noreturn]] void report(const machine::Event& event, int lane, std::size_t offset, bool writes,
                            const RaceDetector::Conflict& conflict) const;

@@ -70,24 +70,41 @@ std::optional<RaceDetector::Conflict> RaceDetector::read(int warp, std::size_t o
   return conflict;
 }
 
-std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
-                                                          Kind kind) {
-  const Access now = access_now(warp, statement, kind);
+std::optional<RaceDetector::Conflict> RaceDetector::racing_read(std::size_t record, int warp, Kind kind) {
+  for (std::size_t other = 0; other < warps_; ++other)
+    if (const Access& read = reader(record, static_cast<int>(other)); races(read, warp, kind))
+      return Conflict{read.warp, read.statement, false};
+  return std::nullopt;
+}
+
+/// Of other warps' deferred reads those that a write of `warp` may race with.
+void RaceDetector::record_reads_before_write(int warp) {
   const auto w = static_cast<std::size_t>(warp);
   for (std::uint64_t rest = deferring_ & ~(std::uint64_t{1} << w); rest != 0; rest &= rest - 1)
     if (const int other = std::countr_zero(rest);
         clocks_[w][static_cast<std::size_t>(other)] < recent_[static_cast<std::size_t>(other)].reads.back().clock)
       record_deferred(other);
-  recent_[w].written = now.clock;
+  recent_[w].written = clocks_[w][w];
+}
+
+std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
+                                                          Kind kind) {
+  record_reads_before_write(warp);
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
-    if ((conflict = racing_write(record, warp, kind))) return false;
-    for (std::size_t other = 0; other < warps_; ++other)
-      if (const Access& read = reader(record, static_cast<int>(other)); races(read, warp, kind)) {
-        conflict = {read.warp, read.statement, false};
-        return false;
-      }
-    writes_[record] = now;
+    if ((conflict = racing_write(record, warp, kind)) || (conflict = racing_read(record, warp, kind))) return false;
+    writes_[record] = access_now(warp, statement, kind);
+    return true;
+  });
+  return conflict;
+}
+
+std::optional<RaceDetector::Conflict> RaceDetector::write_again(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement) {
+  record_reads_before_write(warp);
+  std::optional<Conflict> conflict;
+  for_each_record(offset, bytes, [&](std::size_t record) {
+    if ((conflict = racing_read(record, warp, Kind::plain))) return false;
+    if (!racing_write(record, warp, Kind::plain)) writes_[record] = access_now(warp, statement, Kind::plain);
     return true;
   });
   return conflict;

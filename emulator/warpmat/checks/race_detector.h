@@ -33,6 +33,8 @@ class RaceDetector {
   /// with land().
   std::optional<Conflict> read(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, Kind kind);
   std::optional<Conflict> write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement, Kind kind);
+  /// The same of a store that leaves the bytes as they are: it races with reads alone.
+  std::optional<Conflict> write_again(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement);
   /// Records a plain read later, if it races with nothing that was written: most reads are over, by a barrier, before somebody writes. Else
   /// false: it is to be recorded now.
   bool defer(int warp, const SharedAccess& read);
@@ -84,6 +86,8 @@ class RaceDetector {
   bool races(const Access& earlier, int warp, Kind kind) const;
   /// The write before, if an access of `warp` races with it.
   std::optional<Conflict> racing_write(std::size_t record, int warp, Kind kind) const;
+  std::optional<Conflict> racing_read(std::size_t record, int warp, Kind kind);
+  void record_reads_before_write(int warp);
   static void join(Vector& to, const Vector& from);
   void record_deferred(int warp);
   void drop_ordered_reads(int warp);

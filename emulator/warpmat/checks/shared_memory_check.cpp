@@ -96,6 +96,17 @@ bool SharedMemoryCheck::note(const machine::SharedLanes& access) {
   return !shadow.complete();
 }
 
+void SharedMemoryCheck::begin_with(int rank, const std::uint16_t* plain) {
+  SharedShadow& shadow = block(rank).shadow;
+  for (std::size_t at = 0; at < shadow.size(); at += SharedShadow::cell_bytes, ++plain)
+    for (std::size_t byte = 0; byte < SharedShadow::cell_bytes;) {
+      const auto count = static_cast<std::size_t>(std::countr_one(static_cast<std::uint16_t>(*plain >> byte)));
+      if (count != 0) shadow.define(at + byte, count);
+      byte += count + 1;  // the next byte is none
+    }
+  choose_events();
+}
+
 void SharedMemoryCheck::access(const machine::AccessEvent& event) {
   LaneMask undefined = 0;
   if (event.space == Space::shared) {

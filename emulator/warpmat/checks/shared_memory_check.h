@@ -38,6 +38,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void block_begins(const machine::BlockEvent& event) override;
   const std::uint16_t* plain_bytes(int rank) const override;
   bool note(const machine::SharedLanes& access) override;
+  void begin_with(int rank, const std::uint16_t* plain) override;
   void access(const machine::AccessEvent& event) override;
   void remote_access(const machine::RemoteAccess& event) override;
   void shared_written(const machine::SharedRange& range) override;

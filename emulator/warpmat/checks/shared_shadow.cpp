@@ -10,7 +10,7 @@
 namespace warpmat::checks {
 
 SharedShadow::SharedShadow(const std::uint8_t* memory, std::size_t bytes)
-    : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes + 1) {
+    : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes + behind_map) {
   for (std::size_t at = 0; at < bytes; at += page_bytes)
     missing_of_page_.push_back(static_cast<std::uint16_t>(std::min(page_bytes, bytes - at)));
 }

@@ -19,7 +19,8 @@ class SharedShadow {
  public:
   static constexpr int lane_count = 32;
   static constexpr std::size_t cell_bytes = 16;
-  using Cell = std::uint16_t;  ///< a bit for each of its bytes
+  static constexpr std::size_t behind_map = 16;  ///< cells that lie behind those of map(), for who reads many at once
+  using Cell = std::uint16_t;                    ///< a bit for each of its bytes
   /// Host pointers to each lane's bytes. Lanes whose pointer is outside shared memory are ignored.
   using Places = std::span<const std::uint8_t* const>;
 
@@ -172,7 +173,7 @@ class SharedShadow {
   const std::uint8_t* memory_;
   std::size_t bytes_;
   std::size_t missing_;                         ///< uninitialised bytes
-  std::vector<Cell> defined_;                   ///< and a cell more, as map() needs
+  std::vector<Cell> defined_;                   ///< and behind_map cells more
   std::vector<std::uint16_t> missing_of_page_;  ///< uninitialised bytes in each page_bytes
   std::uint64_t undefined_ = 0;                 ///< how many times bytes have become uninitialised
   std::vector<Plain> plain_;                    ///< by a hash of the range; empty before the first one

@@ -14,6 +14,7 @@
 
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/device_heap.h>
+#include <warpmat/machine_code/use.h>
 #include <warpmat/pool/thread_pool.h>
 
 namespace warpmat::cuda {
@@ -128,6 +129,7 @@ Context::Context()
       gpus(settings.gpus),
       space(device.global_bytes, settings.checks.uninitialised && settings.checks.global, gpus) {
   use_thread_pool();
+  use_machine_code();
 }
 
 void Context::configure(const Settings& now) {

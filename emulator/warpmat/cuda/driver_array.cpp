@@ -5,6 +5,7 @@
 
 #include <warpmat/cuda/array.h>
 #include <warpmat/cuda/driver.h>
+#include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
 namespace warpmat::cuda {
@@ -16,6 +17,9 @@ Error cudaMallocMipmappedArray(MipmappedArray** mipmap, const ChannelFormat* for
 Error cudaGetMipmappedArrayLevel(Array** array, const MipmappedArray* mipmap, unsigned level);
 Error cudaFreeMipmappedArray(MipmappedArray* mipmap);
 Error cudaFreeArray(Array* array);
+Error cudaGraphAddMemcpyNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, const Copy3D* asked);
+Error cudaGraphMemcpyNodeSetParams(GraphNode* node, const Copy3D* asked);
+Error cudaGraphExecMemcpyNodeSetParams(Graph* executable, GraphNode* node, const Copy3D* asked);
 Error cudaMemcpy3D(const Copy3D* copy);
 Error cudaMemcpy3DAsync(const Copy3D* copy, Stream* stream);
 Error cudaMemcpyToArray(Array* to, std::size_t x, std::size_t y, const void* from, std::size_t bytes, CopyKind kind);
@@ -142,21 +146,17 @@ bool is_memory(int kind) {
   return kind >= in_host && kind <= unified;
 }
 
-Error copy_box(const DriverCopy3D* given, Stream* stream, bool waits) {
-  if (given == nullptr || !is_memory(given->from.memory) || !is_memory(given->to.memory)) return cudaErrorInvalidValue;
-  const std::lock_guard lock(mutex());
+/// The runtime's copy. Throws ApiError.
+Copy3D box_of(const DriverCopy3D* given) {
+  require(given != nullptr && is_memory(given->from.memory) && is_memory(given->to.memory));
   DriverCopy3D copy = *given;
   // a row has no pitch of its own
   for (CopyEnd3D* const end : {&copy.from, &copy.to})
     if (end->pitch == 0) end->pitch = end->x + copy.width;
   std::size_t texel = 1;
-  try {
-    for (const CopyEnd3D* const end : {&copy.from, &copy.to})
-      if (end->memory == in_array) texel = array_of(end->array).texel_bytes();
-  } catch (const ApiError& e) {
-    return e.code;
-  }
-  if (copy.width % texel != 0) return cudaErrorInvalidValue;
+  for (const CopyEnd3D* const end : {&copy.from, &copy.to})
+    if (end->memory == in_array) texel = array_of(end->array).texel_bytes();
+  require(copy.width % texel == 0);
   Copy3D made{};
   set_end(copy.from, copy.from.height == 0 ? copy.height : copy.from.height, copy.from.z, made.srcArray, made.srcPtr, made.srcPos, texel);
   set_end(copy.to, copy.to.height == 0 ? copy.height : copy.to.height, copy.to.z, made.dstArray, made.dstPtr, made.dstPos, texel);
@@ -164,7 +164,23 @@ Error copy_box(const DriverCopy3D* given, Stream* stream, bool waits) {
   const bool from_host = copy.from.memory == in_host, to_host = copy.to.memory == in_host;
   made.kind = from_host ? (to_host ? host_to_host : host_to_device) : to_host ? device_to_host : device_to_device;
   if (copy.from.memory == unified || copy.to.memory == unified) made.kind = by_address;
-  return waits ? cudaMemcpy3D(&made) : cudaMemcpy3DAsync(&made, stream);
+  return made;
+}
+
+/// copy(box) of the runtime's box.
+template <typename Copy>
+Error with_box(const DriverCopy3D* given, Copy copy) {
+  const std::lock_guard lock(mutex());
+  try {
+    const Copy3D box = box_of(given);
+    return copy(&box);
+  } catch (const ApiError& e) {
+    return e.code;
+  }
+}
+
+Error copy_box(const DriverCopy3D* given, Stream* stream, bool waits) {
+  return with_box(given, [&](const Copy3D* box) { return waits ? cudaMemcpy3D(box) : cudaMemcpy3DAsync(box, stream); });
 }
 
 /// Whether both ends name a context, but for arrays, which have one.
@@ -357,6 +373,21 @@ WARPMAT_CUDA_API int cuMemcpy3DPeerAsync(const DriverCopy3D* copy, Stream* strea
 
 WARPMAT_CUDA_API int cuMemcpy3DAsync_v2(const DriverCopy3D* copy, Stream* stream) {
   return in_context([&] { return copy_box(copy, stream, false); });
+}
+
+WARPMAT_CUDA_API int cuGraphAddMemcpyNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count,
+                                          const DriverCopy3D* copy, void*) {
+  return in_context(
+      [&] { return with_box(copy, [&](const Copy3D* box) { return cudaGraphAddMemcpyNode(node, graph, after, count, box); }); });
+}
+
+WARPMAT_CUDA_API int cuGraphMemcpyNodeSetParams(GraphNode* node, const DriverCopy3D* copy) {
+  return in_context([&] { return with_box(copy, [&](const Copy3D* box) { return cudaGraphMemcpyNodeSetParams(node, box); }); });
+}
+
+WARPMAT_CUDA_API int cuGraphExecMemcpyNodeSetParams(Graph* executable, GraphNode* node, const DriverCopy3D* copy, void*) {
+  return in_context(
+      [&] { return with_box(copy, [&](const Copy3D* box) { return cudaGraphExecMemcpyNodeSetParams(executable, node, box); }); });
 }
 
 WARPMAT_CUDA_API int cuMemcpyHtoA_v2(Array* to, std::size_t offset, const void* from, std::size_t bytes) {

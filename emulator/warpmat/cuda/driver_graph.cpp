@@ -1,4 +1,4 @@
-// The driver: graphs and captures, those of the runtime. The nodes of kernels, copies and fills are made by captures alone.
+// The driver: graphs and captures, those of the runtime. driver_array.cpp has the nodes of copies.
 
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/graph.h>
@@ -56,6 +56,92 @@ Error cudaStreamUpdateCaptureDependencies(Stream* stream, GraphNode* const* afte
 Error cudaThreadExchangeStreamCaptureMode(int* mode);
 Error cudaGraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, void* pointer);
 Error cudaGraphMemFreeNodeGetParams(GraphNode* node, void** pointer);
+Error cudaGraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, const KernelCall* asked);
+Error cudaGraphKernelNodeGetParams(GraphNode* node, KernelCall* asked);
+Error cudaGraphKernelNodeSetParams(GraphNode* node, const KernelCall* asked);
+Error cudaGraphExecKernelNodeSetParams(Graph* executable, GraphNode* node, const KernelCall* asked);
+Error cudaGraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, const Fill* asked);
+Error cudaGraphMemsetNodeGetParams(GraphNode* node, Fill* asked);
+Error cudaGraphMemsetNodeSetParams(GraphNode* node, const Fill* asked);
+Error cudaGraphExecMemsetNodeSetParams(Graph* executable, GraphNode* node, const Fill* asked);
+}
+
+namespace {
+
+struct DriverKernelCall {  ///< CUDA_KERNEL_NODE_PARAMS_v2
+  KernelCall call;
+  void* kernel;  ///< where `call` has no function
+  void* context;
+};
+
+/// The runtime's; nullptr of nullptr.
+struct OfRuntime {
+  explicit OfRuntime(const DriverKernelCall* asked) {
+    if (asked == nullptr) return;
+    call = asked->call;
+    if (call.func == nullptr) call.func = asked->kernel;
+    pointer = &call;
+  }
+  OfRuntime(const OfRuntime&) = delete;
+  KernelCall call = {};
+  const KernelCall* pointer = nullptr;
+};
+
+}  // namespace
+
+WARPMAT_CUDA_API int cuGraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count,
+                                          const KernelCall* asked) {
+  return in_context([&] { return cudaGraphAddKernelNode(node, graph, after, count, asked); });
+}
+
+WARPMAT_CUDA_API int cuGraphAddKernelNode_v2(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count,
+                                             const DriverKernelCall* asked) {
+  return in_context([&] { return cudaGraphAddKernelNode(node, graph, after, count, OfRuntime(asked).pointer); });
+}
+
+WARPMAT_CUDA_API int cuGraphKernelNodeGetParams(GraphNode* node, KernelCall* asked) {
+  return in_context([&] { return cudaGraphKernelNodeGetParams(node, asked); });
+}
+
+WARPMAT_CUDA_API int cuGraphKernelNodeGetParams_v2(GraphNode* node, DriverKernelCall* asked) {
+  return in_context([&] {
+    const Error error = cudaGraphKernelNodeGetParams(node, asked == nullptr ? nullptr : &asked->call);
+    if (error == cudaSuccess) asked->kernel = asked->context = nullptr;
+    return error;
+  });
+}
+
+WARPMAT_CUDA_API int cuGraphKernelNodeSetParams(GraphNode* node, const KernelCall* asked) {
+  return in_context([&] { return cudaGraphKernelNodeSetParams(node, asked); });
+}
+
+WARPMAT_CUDA_API int cuGraphKernelNodeSetParams_v2(GraphNode* node, const DriverKernelCall* asked) {
+  return in_context([&] { return cudaGraphKernelNodeSetParams(node, OfRuntime(asked).pointer); });
+}
+
+WARPMAT_CUDA_API int cuGraphExecKernelNodeSetParams(Graph* executable, GraphNode* node, const KernelCall* asked) {
+  return in_context([&] { return cudaGraphExecKernelNodeSetParams(executable, node, asked); });
+}
+
+WARPMAT_CUDA_API int cuGraphExecKernelNodeSetParams_v2(Graph* executable, GraphNode* node, const DriverKernelCall* asked) {
+  return in_context([&] { return cudaGraphExecKernelNodeSetParams(executable, node, OfRuntime(asked).pointer); });
+}
+
+WARPMAT_CUDA_API int cuGraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, const Fill* asked,
+                                          void*) {
+  return in_context([&] { return cudaGraphAddMemsetNode(node, graph, after, count, asked); });
+}
+
+WARPMAT_CUDA_API int cuGraphMemsetNodeGetParams(GraphNode* node, Fill* asked) {
+  return in_context([&] { return cudaGraphMemsetNodeGetParams(node, asked); });
+}
+
+WARPMAT_CUDA_API int cuGraphMemsetNodeSetParams(GraphNode* node, const Fill* asked) {
+  return in_context([&] { return cudaGraphMemsetNodeSetParams(node, asked); });
+}
+
+WARPMAT_CUDA_API int cuGraphExecMemsetNodeSetParams(Graph* executable, GraphNode* node, const Fill* asked, void*) {
+  return in_context([&] { return cudaGraphExecMemsetNodeSetParams(executable, node, asked); });
 }
 
 WARPMAT_CUDA_API int cuGraphCreate(Graph** graph, unsigned flags) {

@@ -130,6 +130,7 @@ GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node)
 Fresh<Graph> copy_of(const Graph& graph) {
   auto copy = make_fresh<Graph>();
   copy->conditions = graph.conditions;
+  copy->user_objects = graph.user_objects;
   std::map<const GraphNode*, GraphNode*> copies;
   for (const GraphNode& node : graph.nodes) {
     GraphNode& made = add_node(*copy, {}, node);

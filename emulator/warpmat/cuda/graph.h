@@ -11,6 +11,7 @@
 #include <warpmat/cuda/launch.h>
 #include <warpmat/cuda/stream.h>
 #include <warpmat/cuda/types.h>
+#include <warpmat/cuda/user_object.h>
 
 namespace warpmat::cuda {
 
@@ -84,6 +85,7 @@ struct GraphNode {
 struct Graph {
   std::pmr::list<GraphNode> nodes{&fresh_memory()};  ///< in the order in which they were added
   std::vector<std::shared_ptr<Condition>> conditions = {};
+  UserReferences user_objects = {};
   Graph* parent = nullptr;  ///< of a body of a conditional node: the node's graph
   unsigned levels = 1;      ///< of graphs in graphs, itself the first
   Graph() = default;

@@ -1,6 +1,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/warp_compiled.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,8 +15,6 @@
 
 namespace warpmat::machine {
 namespace {
-
-constexpr int warp_slice = 4096;  // operations until the next warp is scheduled
 
 /// A step of xorshift64* (Vigna, 2016).
 std::uint64_t next_random(std::uint64_t& state) {
@@ -31,12 +30,13 @@ std::size_t warps_of(Dim3 block) {
 
 }  // namespace
 
-Block::Block(Cluster& cluster, Dim3 index, int rank)
+Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorage> storage)
     : cluster_(cluster),
       launch_(cluster.launch()),
       index_(index),
       rank_(rank),
-      storage_(launch_, warps_of(launch_.config.block)),
+      resumed_(std::move(storage)),
+      storage_(resumed_ != nullptr ? *resumed_ : own_.emplace(launch_, warps_of(launch_.config.block))),
       shared_(storage_.shared()),
       warps_(storage_.warps()) {
   const LaunchState& launch = launch_;
@@ -53,7 +53,31 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
     order_.resize(warps_.size());
     std::iota(order_.begin(), order_.end(), 0);
   }
+  prepare_code();
   tell_beginning();
+}
+
+void Block::prepare_code() {
+  const Dim3 &block = launch_.config.block, &grid = launch_.config.grid;
+  code::CodeContext& c = code_context_;
+  c.constants = launch_.constants;
+  c.known = launch_.program.orders_clusters ? known_memory_.data() : known_memory_of(launch_);
+  c.shared = shared_.data();
+  c.shared_bytes = static_cast<std::uint32_t>(shared_.size());
+  std::ranges::copy(std::array{block.x, block.y, block.z, index_.x, index_.y, index_.z, grid.x, grid.y, grid.z}, c.uniform);
+  c.execute = execute_for_code;
+  if (cluster_.observers().none()) c.plain_bytes = all_plain_bytes();
+}
+
+void Block::resume(std::span<const ResumedWarp> warps, std::size_t current, const std::uint16_t* plain_bytes) {
+  if (plain_bytes != nullptr) cluster_.observers().begin_with(rank_, plain_bytes);
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    warps_[i]->resume(warps[i]);
+    clock_ += warps_[i]->operations();
+    finished_ += warps[i].finished;
+  }
+  next_warp_ = current;
+  slice_ = warps[current].left();
 }
 
 void Block::tell_beginning() {
@@ -107,6 +131,7 @@ Block::Status Block::run() {
     const bool was_finished = warp.finished();
     const WarpState::Status status = warp.run(slice_);
     clock_ += warp.operations() - before;
+    launch_.program.hot_code->count(launch_.program, warp.operations() - before);
     if (launch_.options.timing == Timing::card) complete_copies(warp);
     check_limits(warp);
     if (status == WarpState::Status::needs_reservation) return Status::needs_reservation;

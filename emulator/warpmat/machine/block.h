@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,7 +44,11 @@ class Block {
   /// `yielded` and `waits` (no warp can continue) occur only if the cluster has other blocks.
   enum class Status : std::uint8_t { finished, needs_reservation, reservation_is_over, yielded, waits };
 
-  Block(Cluster& cluster, Dim3 index, int rank);
+  /// `storage`: of a block that is to be resumed; null: this one's begins now.
+  Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorage> storage = nullptr);
+  /// Goes on from these states of its warps, the first of which to run is `current`. `plain_bytes`: scalar::map_has_lanes() of the
+  /// initialised bytes of shared memory; null: nobody asks.
+  void resume(std::span<const ResumedWarp> warps, std::size_t current, const std::uint16_t* plain_bytes);
 
   /// Tell observers of block_begins and block_ends.
   void tell_beginning();
@@ -99,7 +104,12 @@ class Block {
   /// Of the last access which has this number, or another one that shares its place.
   LastAccess& last_access(std::uint32_t access) { return accesses_[access % accesses_.size()]; }
   /// Memory may have been allocated, freed or moved since.
-  void forget_accesses() { accesses_ = {}; }
+  void forget_accesses() {
+    accesses_ = {};
+    known_memory_ = {};
+  }
+  /// What machine code of its warps reads, where it does not depend on the warp.
+  code::CodeContext& code_context() { return code_context_; }
   BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
   const BarrierState& barrier(int id) const { return barriers_[static_cast<std::size_t>(id)]; }
   /// The same, which an operation names.
@@ -123,6 +133,7 @@ class Block {
   Trap::Site site_of(int warp, std::uint32_t statement) const;
 
  private:
+  void prepare_code();
   bool all_wait() const;
   std::string mbarrier_name(std::uint32_t offset) const;
   void check_all_barriers();
@@ -136,7 +147,9 @@ class Block {
   const LaunchState& launch_;
   Dim3 index_;
   int rank_;
-  BlockStorage storage_;
+  std::unique_ptr<BlockStorage> resumed_;  ///< of a block that is resumed
+  std::optional<BlockStorage> own_;        ///< of all others
+  BlockStorage& storage_;
   std::span<std::uint8_t> shared_;
   std::map<std::uint32_t, MbarrierHistory> mbarriers_;
   const std::vector<WarpState*>& warps_;
@@ -144,6 +157,8 @@ class Block {
   std::array<BarrierState, block_barriers> barriers_{};
   int known_barriers_ = 0;  ///< one more than the largest number that an operation has named
   std::array<LastAccess, 32> accesses_{};
+  std::array<code::KnownMemory, code::known_memories> known_memory_{};
+  code::CodeContext code_context_;
   std::vector<WarpgroupIssues> warpgroups_;  ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;

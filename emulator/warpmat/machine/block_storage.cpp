@@ -25,14 +25,19 @@ constexpr std::size_t split_bytes = aligned(usual_splits * sizeof(Split));  // o
 BlockStorage::BlockStorage(const LaunchState& launch, std::size_t warps)
     : spare_(launch.spare),
       register_bytes_(aligned(launch.frame_bytes)),
+      most_warps_(warps),
       piece_(take(warps * (state_bytes + split_bytes + register_bytes_) + launch.shared_bytes)),
       states_(piece_.bytes.get() + (alignment - reinterpret_cast<std::uintptr_t>(piece_.bytes.get()) % alignment) % alignment),
       registers_(states_ + warps * (state_bytes + split_bytes)),
       shared_{registers_ + warps * register_bytes_, launch.shared_bytes},
       splits_(states_ + warps * state_bytes, warps * split_bytes) {
-  if (launch.program.clears_registers) std::fill_n(registers_, warps * register_bytes_, std::uint8_t{0});
-  std::ranges::fill(shared_, std::uint8_t{0});
+  clear(launch);
   warps_.reserve(warps);
+}
+
+void BlockStorage::clear(const LaunchState& launch) {
+  if (launch.program.clears_registers) std::fill_n(registers_, most_warps_ * register_bytes_, std::uint8_t{0});
+  std::ranges::fill(shared_, std::uint8_t{0});
 }
 
 /// At least `bytes` from the first aligned one on.

@@ -28,12 +28,17 @@ class BlockStorage {
   void add_warp(Block& block, LaneMask existing);
   const std::vector<WarpState*>& warps() const { return warps_; }
   std::span<std::uint8_t> shared() const { return shared_; }
+  /// Those of a warp.
+  std::uint8_t* registers(std::size_t warp) const { return registers_ + warp * register_bytes_; }
+  /// As a block finds it; it has no warps.
+  void clear(const LaunchState& launch);
 
  private:
   SpareStorage::Piece take(std::size_t bytes) const;
 
   SpareStorage* spare_;
   std::size_t register_bytes_;  ///< of a warp
+  std::size_t most_warps_;
   SpareStorage::Piece piece_;
   std::uint8_t* states_;
   std::uint8_t* registers_;

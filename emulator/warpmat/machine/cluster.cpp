@@ -28,7 +28,7 @@ Dim3 cluster_index(const LaunchConfig& config, std::uint64_t number) {
 
 }  // namespace
 
-Cluster::Cluster(const LaunchState& launch, std::uint64_t number, Cancel cancel)
+Cluster::Cluster(const LaunchState& launch, std::uint64_t number, Cancel cancel, std::unique_ptr<BlockStorage> storage)
     : launch_(launch),
       number_(number),
       cancel_(std::move(cancel)),
@@ -39,7 +39,7 @@ Cluster::Cluster(const LaunchState& launch, std::uint64_t number, Cancel cancel)
   for (std::uint32_t rank = 0; rank < shape.count(); ++rank) {
     const Dim3 place = place_in_cluster(shape, rank);
     const Dim3 index{index_.x * shape.x + place.x, index_.y * shape.y + place.y, index_.z * shape.z + place.z};
-    blocks_.push_back(std::make_unique<Block>(*this, index, static_cast<int>(rank)));
+    blocks_.push_back(std::make_unique<Block>(*this, index, static_cast<int>(rank), std::move(storage)));
   }
 }
 

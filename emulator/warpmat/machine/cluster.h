@@ -18,6 +18,7 @@
 namespace warpmat::machine {
 
 class Block;
+class BlockStorage;
 
 /// Blocks that run together and access each other's shared memory (PTX ISA 9.1 section 2.2.2). Without clusters each block is its own
 /// cluster. Its blocks run alternately on one thread, so all events in a cluster have one order.
@@ -28,7 +29,8 @@ class Cluster {
   /// Takes another cluster of the launch, which then does not begin; returns its number, or nothing if there is none to be had.
   using Cancel = std::function<std::optional<std::uint64_t>()>;
   /// Cluster `number` of the launch.
-  Cluster(const LaunchState& launch, std::uint64_t number, Cancel cancel = nullptr);
+  /// `storage`: of its only block, which is to be resumed.
+  Cluster(const LaunchState& launch, std::uint64_t number, Cancel cancel = nullptr, std::unique_ptr<BlockStorage> storage = nullptr);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;

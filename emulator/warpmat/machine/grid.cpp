@@ -17,6 +17,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
+#include <warpmat/machine/quick_blocks.h>
 #include <warpmat/machine/threads.h>
 #include <warpmat/numeric/checked_size.h>
 
@@ -74,10 +75,11 @@ class UnorderedGrid final : public GridRun {
   /// The loop of one thread.
   void work() {
     std::uint64_t operations = 0;
+    QuickBlocks quick(launch_);
     while (true) {
       const std::uint64_t share = next_share(), first = next_.fetch_add(share);
       if (first >= end_) break;
-      for (std::uint64_t number = first; number < first + share && number < end_; ++number) operations += run(number);
+      for (std::uint64_t number = first; number < first + share && number < end_; ++number) operations += run(number, quick);
     }
     operations_ += operations;
   }
@@ -107,16 +109,26 @@ class UnorderedGrid final : public GridRun {
   }
 
   /// Returns the cluster's operations.
-  std::uint64_t run(std::uint64_t number) {
+  std::uint64_t run(std::uint64_t number, QuickBlocks& quick) {
     try {
+      if (quick.ready()) {
+        std::uint64_t operations = 0;
+        const std::unique_ptr<Cluster> rest = quick.run(order_[number], operations);
+        return rest == nullptr ? operations : run(number, *rest);
+      }
       Cluster cluster(launch_, order_[number]);
-      if (cluster.run(false) != Cluster::Status::finished) throw std::logic_error("a cluster waits for its turn, which no other has");
-      keep_printed(number, cluster.take_printed());
-      return cluster.operations();
+      quick.look_at(cluster);
+      return run(number, cluster);
     } catch (...) {
       fail(number, std::current_exception());
       return 0;
     }
+  }
+
+  std::uint64_t run(std::uint64_t number, Cluster& cluster) {
+    if (cluster.run(false) != Cluster::Status::finished) throw std::logic_error("a cluster waits for its turn, which no other has");
+    keep_printed(number, cluster.take_printed());
+    return cluster.operations();
   }
 
   void keep_printed(std::uint64_t number, std::string text) {

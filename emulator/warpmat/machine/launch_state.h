@@ -16,6 +16,12 @@
 
 namespace warpmat::machine {
 
+/// Counts the launches of this process, from 1 on.
+inline std::uint64_t next_launch_number() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 /// Data shared by all blocks of a launch. It does not change while blocks run.
 struct LaunchState {
   const code::Program& program;
@@ -31,6 +37,7 @@ struct LaunchState {
   bool explicit_cluster = false;   ///< the launch has clusters
   /// When LaunchOptions::most_seconds are over, if it has some.
   std::optional<std::chrono::steady_clock::time_point> end = std::nullopt;
+  std::uint64_t number = next_launch_number();
   SpareStorage* spare = nullptr;                        ///< of blocks; null: each has memory of its own
   ChunkLists* chunk_lists = nullptr;                    ///< of programs with wgmma
   std::atomic<std::uint64_t>* printed_bytes = nullptr;  ///< of all blocks so far; null: they are not counted

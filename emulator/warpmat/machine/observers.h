@@ -27,10 +27,12 @@ class ByteCheck : public Observer {
   using Observer::Observer;
 
   /// The map (scalar::map_has_lanes) of the bytes of a block's shared memory whose loads and stores do not concern the check; nullptr if
-  /// all concern it.
+  /// all concern it. Another 16 words behind it may be read.
   virtual const std::uint16_t* plain_bytes(int rank) const = 0;
   /// Notes a load or store in place of access(). False if access() must be called, too.
   virtual bool note(const SharedLanes& access) = 0;
+  /// After block_begins(): these bytes have been written since, as plain_bytes() has them.
+  virtual void begin_with(int rank, const std::uint16_t* plain) = 0;
 };
 
 /// The observers of a cluster, in the order in which they are told.
@@ -50,6 +52,13 @@ class Observers {
   /// The map of the bytes of a block's shared memory whose loads and stores concern no observer; nullptr if all concern one.
   const std::uint16_t* plain_bytes(int rank) const {
     return bytes_ == nullptr || others_want_accesses_ ? nullptr : bytes_->plain_bytes(rank);
+  }
+
+  /// ByteCheck::begin_with(), where there is such a check.
+  void begin_with(int rank, const std::uint16_t* plain) {
+    if (bytes_ == nullptr) return;
+    bytes_->begin_with(rank, plain);
+    refresh();
   }
 
   /// Whether the only observer that asks for a load or store of shared memory has noted it, so that nobody is to be told.

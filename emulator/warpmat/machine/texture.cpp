@@ -1,5 +1,5 @@
 // Texture fetches by the CUDA C++ Programming Guide, appendix "Texture Fetching": nearest texels, and linear filtering with weights of 8
-// fraction bits. The rounding of sums, and of coordinates to those bits, is assumed.
+// fraction bits. How coordinates, weights and sums are rounded are an H200's answers: lab/notebook/2026-11-29-texture-filters.md.
 
 #include <warpmat/machine/texture.h>
 
@@ -10,21 +10,17 @@
 #include <stdexcept>
 
 #include <warpmat/launch.h>
+#include <warpmat/machine/texture_filter.h>
 #include <warpmat/numeric/checked_size.h>
 
 namespace warpmat::machine {
 namespace {
 
-constexpr double weight_one = 256;  ///< weights have 8 fraction bits
 constexpr std::int64_t outside = -1;
 
 /// `value` between the bounds; NaN, which the host and kernels may give, becomes the lower one.
 double bounded(double value, double low, double high) {
   return value > low ? std::min(value, high) : low;
-}
-
-double srgb_to_linear(double value) {
-  return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
 }
 
 /// The number of a half: exact.
@@ -60,10 +56,28 @@ std::int64_t inside(std::int64_t i, std::int64_t size, Texture::Address mode) {
 
 }  // namespace
 
-/// Two neighbouring texels of a dimension, and the weight of the second.
+/// Two neighbouring texels of a dimension, and the weight of the second in 256ths.
 struct TextureReader::Axis {
   std::int64_t first = 0, second = 0;
-  double weight = 0;
+  int weight = 0;
+};
+
+/// The texels of a filter with their weights.
+struct TextureReader::Taps {
+  struct Tap {
+    std::size_t level = 0;
+    std::array<std::int64_t, 3> at{};
+    int weight = 0;
+    std::size_t group = 0;  ///< texels of a level and slice
+  };
+  static constexpr std::size_t most = 16;
+
+  void add(const Tap& tap) {
+    if (tap.weight != 0) all[count++] = tap;
+  }
+
+  std::array<Tap, most> all{};
+  std::size_t count = 0;
 };
 
 TextureReader::TextureReader(const Texture& texture, DeviceMemory& memory) : texture_(texture) {
@@ -102,45 +116,50 @@ std::array<std::uint32_t, 4> TextureReader::words(std::size_t level, const std::
     if (texture_.numbers == Texture::Numbers::floating) {
       if (bytes == 2) word = std::bit_cast<std::uint32_t>(number_of_half(word));
     } else if (texture_.reads_fractions) {
-      float value = fraction_of(word, texture_.channel_bits, texture_.numbers == Texture::Numbers::signed_integer);
-      if (texture_.srgb && c < 3) value = static_cast<float>(srgb_to_linear(value));
-      word = std::bit_cast<std::uint32_t>(value);
+      const bool is_srgb = texture_.srgb && c < 3;
+      word = std::bit_cast<std::uint32_t>(
+          is_srgb ? linear_of_srgb(static_cast<std::uint8_t>(word))
+                  : fraction_of(word, texture_.channel_bits, texture_.numbers == Texture::Numbers::signed_integer));
     }
     out[c] = word;
   }
   return out;
 }
 
-TextureReader::Colour TextureReader::colour(std::size_t level, const std::array<std::int64_t, 3>& at) const {
-  const std::array<std::uint32_t, 4> bits = words(level, at);
-  Colour out;
-  for (std::size_t c = 0; c < 4; ++c) out[c] = std::bit_cast<float>(bits[c]);
-  return out;
+/// A normalised coordinate in texels. It has 21 fraction bits, or 22 in more than 8,192 texels; what is below is cut. A mirrored one comes
+/// from the other side: `backwards`.
+double TextureReader::in_texels(double coordinate, Texture::Address mode, std::uint32_t size, bool& backwards) const {
+  const int bits = size <= 8192 ? 21 : 22;
+  coordinate = std::ldexp(std::floor(std::ldexp(coordinate, bits)), -bits);
+  const double whole = std::floor(coordinate);
+  if (mode == Texture::Address::wrap) coordinate -= whole;
+  if (mode == Texture::Address::mirror) {
+    backwards = std::fmod(whole, 2) != 0;
+    coordinate = backwards ? 1 - (coordinate - whole) : coordinate - whole;
+  }
+  return coordinate * size;
 }
 
-/// The texels of a coordinate. Wrap and mirror are for normalised coordinates; for others they clamp.
+/// The texels of a coordinate. Wrap and mirror are for normalised coordinates; for others they clamp. A clamped coordinate is that of a
+/// texel's middle.
 TextureReader::Axis TextureReader::axis(int dimension, double coordinate, std::uint32_t size, bool filters) const {
   Texture::Address mode = texture_.cube ? Texture::Address::clamp : texture_.address[static_cast<std::size_t>(dimension)];
   const bool repeats = mode == Texture::Address::wrap || mode == Texture::Address::mirror;
   if (std::isnan(coordinate) || (repeats && std::isinf(coordinate))) coordinate = 0;
-  if (texture_.normalised_coordinates) {
-    if (mode == Texture::Address::wrap) coordinate -= std::floor(coordinate);
-    if (mode == Texture::Address::mirror) {
-      const double whole = std::floor(coordinate);
-      coordinate = std::fmod(whole, 2) != 0 ? 1 - (coordinate - whole) : coordinate - whole;
-    }
-    coordinate *= size;
-  } else if (repeats) {
+  bool backwards = false;
+  if (texture_.normalised_coordinates)
+    coordinate = in_texels(coordinate, mode, size, backwards);
+  else if (repeats)
     mode = Texture::Address::clamp;
-  }
   coordinate = std::clamp(coordinate, -2.0, size + 2.0);
+  const auto down = [&](double value) { return static_cast<std::int64_t>(backwards ? std::ceil(value) - 1 : std::floor(value)); };
   if (!filters) {
-    const std::int64_t i = inside(static_cast<std::int64_t>(std::floor(coordinate)), size, mode);
+    const std::int64_t i = inside(down(coordinate), size, mode);
     return {i, i, 0};
   }
-  const double fixed = std::floor((coordinate - 0.5) * weight_one + 0.5), whole = std::floor(fixed / weight_one);
-  const auto i = static_cast<std::int64_t>(whole);
-  return {inside(i, size, mode), inside(i + 1, size, mode), fixed / weight_one - whole};
+  const std::int64_t fixed = down((coordinate - 0.5) * weight_one + 0.5), i = fixed >> 8;
+  const bool clamped = mode == Texture::Address::clamp && (i < 0 || i + 1 >= size);
+  return {inside(i, size, mode), inside(i + 1, size, mode), clamped ? 0 : static_cast<int>(fixed & (weight_one - 1))};
 }
 
 std::int64_t TextureReader::slice(const TexturePoint& point, std::size_t level) const {
@@ -183,7 +202,14 @@ std::array<std::uint32_t, 4> TextureReader::fetch_point(std::size_t level, const
   return words(level, at);
 }
 
-TextureReader::Colour TextureReader::filtered(std::size_t level, const TexturePoint& point) const {
+/// A texture of one dimension is one row, read at y = 0: half of it is what lies beside that row. Only a border is another texel.
+TextureReader::Axis TextureReader::beside_row() const {
+  if (texture_.dimensions != 1 || texture_.address[1] != Texture::Address::border) return {};
+  return {outside, 0, weight_one / 2};
+}
+
+/// Adds the texels of a level, whose weights are `share` in all: shared among slices, then columns, then rows, each time rounded.
+void TextureReader::add_taps(Taps& taps, std::size_t level, const TexturePoint& point, int share) const {
   const Texture::Level& from = texture_.levels[level];
   const std::array<std::uint32_t, 3> size{from.width, from.height, from.depth};
   std::array<Axis, 3> axes{};
@@ -192,21 +218,50 @@ TextureReader::Colour TextureReader::filtered(std::size_t level, const TexturePo
     const auto i = static_cast<std::size_t>(d);
     axes[i] = axis(d, point.at[i], size[i], texture_.filters);
   }
-  Colour sum{};
-  for (unsigned corner = 0; corner < 1u << dimensions; ++corner) {
-    double weight = 1;
-    std::array<std::int64_t, 3> at{};
-    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions); ++d) {
-      const bool second = (corner >> d & 1) != 0;
-      weight *= second ? axes[d].weight : 1 - axes[d].weight;
-      at[d] = second ? axes[d].second : axes[d].first;
-    }
-    if (weight == 0) continue;
-    if (texture_.layered || texture_.cube) at[2] = slice(point, level);
-    const Colour texel = colour(level, at);
-    for (std::size_t c = 0; c < 4; ++c) sum[c] += weight * texel[c];
+  if (dimensions == 1 && texture_.filters) axes[1] = beside_row();
+  const auto [x, y, z] = axes;
+  const std::size_t first_group = taps.count == 0 ? 0 : 2;
+  const int before = rounded_weight(share * (weight_one - z.weight));
+  for (const std::size_t far : {0u, 1u}) {
+    const int slice_share = far != 0 ? share - before : before;
+    const int right = rounded_weight(slice_share * x.weight), left = slice_share - right;
+    const int right_below = rounded_weight(right * y.weight), left_above = rounded_weight(left * (weight_one - y.weight));
+    std::int64_t depth = far != 0 ? z.second : z.first;
+    if (texture_.layered || texture_.cube) depth = slice(point, level);
+    taps.add({level, {x.first, y.first, depth}, left_above, first_group + far});
+    taps.add({level, {x.second, y.first, depth}, right - right_below, first_group + far});
+    taps.add({level, {x.first, y.second, depth}, left - left_above, first_group + far});
+    taps.add({level, {x.second, y.second, depth}, right_below, first_group + far});
   }
-  return sum;
+}
+
+/// A fraction as the filter adds it up: of 16 bits. Signed ones of 8 bits have 3 bits behind them.
+double TextureReader::integer_of(float fraction) const {
+  if (texture_.numbers == Texture::Numbers::unsigned_integer) return std::floor(double{fraction} * 65535 + 0.5);
+  if (texture_.channel_bits == 16) return std::floor(double{fraction} * 32767 + 0.5);
+  return std::floor(std::floor(double{fraction} * 127 + 0.5) * 32767 / 127 * 8) / 8;
+}
+
+float TextureReader::filtered_channel(std::span<WeightedTexel> texels, std::size_t channel) const {
+  if (texture_.numbers == Texture::Numbers::floating)
+    return filtered_sum(texels, texture_.channel_bits == 16 ? filter_of_f16 : filter_of_f32);
+  if (texture_.srgb && channel < 3) return filtered_sum(texels, filter_of_f16);
+  for (WeightedTexel& texel : texels) texel.value = integer_of(static_cast<float>(texel.value));
+  const double one = texture_.numbers == Texture::Numbers::unsigned_integer ? 65535 : 32767;
+  return static_cast<float>(std::max(-1.0, static_cast<double>(filtered_integer(texels)) / one));
+}
+
+std::array<std::uint32_t, 4> TextureReader::filtered(const Taps& taps) const {
+  std::array<std::array<WeightedTexel, Taps::most>, 4> texels{};
+  for (std::size_t i = 0; i < taps.count; ++i) {
+    const Taps::Tap& tap = taps.all[i];
+    const std::array<std::uint32_t, 4> bits = words(tap.level, tap.at);
+    for (std::size_t c = 0; c < 4; ++c) texels[c][i] = {std::bit_cast<float>(bits[c]), tap.weight, tap.group};
+  }
+  std::array<std::uint32_t, 4> out{};
+  for (std::size_t c = 0; c < texture_.channels; ++c)
+    out[c] = std::bit_cast<std::uint32_t>(filtered_channel({texels[c].data(), taps.count}, c));
+  return out;
 }
 
 std::array<std::uint32_t, 4> TextureReader::fetch(const TexturePoint& given) const {
@@ -218,26 +273,22 @@ std::array<std::uint32_t, 4> TextureReader::fetch(const TexturePoint& given) con
   const double last = static_cast<double>(texture_.levels.size() - 1);
   const double most = bounded(texture_.most_level, 0, last), least = bounded(texture_.least_level, 0, most);
   double level = last == 0 ? 0 : bounded(given.level + texture_.level_bias, least, most);
-  level = std::floor(level * weight_one + 0.5) / weight_one;
+  level = std::floor(level * weight_one) / weight_one;
   if (!texture_.filters_levels) level = std::floor(level + 0.5);
   const auto lower = static_cast<std::size_t>(std::min(level, last));
-  const double weight = level - static_cast<double>(lower);
+  const int weight = static_cast<int>((level - static_cast<double>(lower)) * weight_one);
   if (!texture_.filters && weight == 0) return fetch_point(lower, point);
+  Taps taps;
   const auto at_level = [&](std::size_t number) {
     TexturePoint scaled = point;
     if (!texture_.normalised_coordinates)
       for (double& at : scaled.at) at = std::ldexp(at, -static_cast<int>(number));
     if (texture_.cube) scaled.at[2] = point.at[2];
-    return filtered(number, scaled);
+    add_taps(taps, number, scaled, number == lower ? weight_one - weight : weight);
   };
-  Colour sum = at_level(lower);
-  if (weight > 0) {
-    const Colour above = at_level(lower + 1);
-    for (std::size_t c = 0; c < 4; ++c) sum[c] = (1 - weight) * sum[c] + weight * above[c];
-  }
-  std::array<std::uint32_t, 4> out{};
-  for (std::size_t c = 0; c < 4; ++c) out[c] = std::bit_cast<std::uint32_t>(static_cast<float>(sum[c]));
-  return out;
+  at_level(lower);
+  if (weight > 0) at_level(lower + 1);
+  return filtered(taps);
 }
 
 std::array<std::uint32_t, 4> TextureReader::gather(const TexturePoint& given, int component) const {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <warpmat/version.h>
@@ -50,6 +51,8 @@ WARPMAT_API const Texture* find_texture(const DeviceMemory& memory, std::uint64_
 
 namespace machine {
 
+struct WeightedTexel;
+
 /// A place in a texture, as a lane names it.
 struct TexturePoint {
   std::array<double, 3> at{};  ///< x, y, z; of integer coordinates their values
@@ -76,15 +79,19 @@ class TextureReader {
   std::uint8_t* bytes(std::uint64_t x, std::uint64_t y, std::uint64_t z) const;
 
  private:
-  using Colour = std::array<double, 4>;
   struct Axis;
+  struct Taps;
 
+  double in_texels(double coordinate, Texture::Address mode, std::uint32_t size, bool& backwards) const;
   Axis axis(int dimension, double coordinate, std::uint32_t size, bool filters) const;
+  Axis beside_row() const;
   TexturePoint on_face(TexturePoint point) const;
   std::array<std::uint32_t, 4> words(std::size_t level, const std::array<std::int64_t, 3>& at) const;
-  Colour colour(std::size_t level, const std::array<std::int64_t, 3>& at) const;
   std::array<std::uint32_t, 4> fetch_point(std::size_t level, const TexturePoint& point) const;
-  Colour filtered(std::size_t level, const TexturePoint& point) const;
+  void add_taps(Taps& taps, std::size_t level, const TexturePoint& point, int share) const;
+  double integer_of(float fraction) const;
+  float filtered_channel(std::span<WeightedTexel> texels, std::size_t channel) const;
+  std::array<std::uint32_t, 4> filtered(const Taps& taps) const;
   std::int64_t slice(const TexturePoint& point, std::size_t level) const;
   int filtered_dimensions() const;
 

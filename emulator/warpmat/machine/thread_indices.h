@@ -23,6 +23,8 @@ class ThreadIndices {
   const Row& row(int warp, code::SpecialRegister index) const {
     return rows_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(index) - static_cast<std::size_t>(code::SpecialRegister::tid_x)];
   }
+  /// That of tid_x, behind which the others lie; null if the program reads none.
+  const std::uint32_t* first_row(int warp) const { return rows_.empty() ? nullptr : rows_[static_cast<std::size_t>(warp)].front().data(); }
 
  private:
   std::vector<std::array<Row, 3>> rows_;  ///< by warp; empty if the program reads none

@@ -8,6 +8,7 @@
 #include <warpmat/machine/execute_row.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/warp_compiled.h>
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 
@@ -18,7 +19,6 @@ using code::Operation;
 
 namespace {
 
-constexpr int split_slice = 512;  // operations until another split of the warp is scheduled
 // accesses that may wait for other lanes, until lanes at convergence points are released
 constexpr std::uint64_t max_spins = 2000;
 constexpr std::uint64_t max_wait = 20'000'000;  // operations until the same
@@ -196,7 +196,7 @@ inline bool execute_straight(WarpState& warp, Split& s, const Operation& operati
       if (mask != 0) s.pc = operation.target - 1;
       return true;
     case Semantics::atomic:
-      if (warp.program().of<code::Access>(operation).space != Space::shared) return false;
+      if (code::may_have_order(warp.program(), operation)) return false;
       if (mask != 0) atomic<observed>(warp, operation, mask);
       return true;
     case Semantics::special:
@@ -246,16 +246,69 @@ int WarpState::run_statements(Split& s, int most) {
   return done;
 }
 
-/// run_statements() for the rest of the budget and of the split's slice, of which it leaves the last operation to step().
+/// The same by machine code, at one of whose entries the split is.
+int WarpState::run_compiled(Split& s, const code::MachineCode& code, int most) {
+  code::CodeContext& c = block_.code_context();
+  c.frame = registers_ + s.frame;
+  if (c.warp != this) {
+    c.warp = this;
+    c.thread_indices = launch_.thread_indices.first_row(index_);
+  }
+  if (!observers_.none()) c.plain_bytes = plain_bytes_of(*this);
+  c.lanes = s.lanes;
+  c.apart = s.convergence >= 0;
+  c.most = c.left = most;
+  c.before = operations_;
+  c.pc = s.pc;
+  c.stored = 0;
+  code.run(c);
+  if (c.stored != 0) block_.make_progress();
+  if (c.exception != nullptr) std::rethrow_exception(std::exchange(c.exception, nullptr));  // at the operation that threw
+  s.pc = c.pc;
+  const int done = most - c.left;
+  operations_ = c.before + static_cast<std::uint64_t>(done);
+  return done;
+}
+
+void WarpState::execute_straight_at(std::int32_t pc, std::uint64_t operations) {
+  Split& s = split();
+  s.pc = pc;
+  operations_ = operations;
+  const Operation& operation = program_.operations[static_cast<std::size_t>(pc)];
+  const LaneMask mask = guarded_lanes(operation, s);
+  if (observers_.none())
+    execute_straight<false>(*this, s, operation, mask);
+  else
+    execute_straight<true>(*this, s, operation, mask);
+}
+
+/// run_statements() for the rest of the budget and of the split's slice, of which it leaves the last operation to step(). Where machine
+/// code has entries, it executes what it can.
 template <bool observed>
 void WarpState::run_straight(int& budget) {
   if (observed && observers_.want(EventKinds::operations)) return;
   int most = std::min(budget, split_slice - split_slice_) - 1;
   if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
-  const int done = (live_ & ~s.lanes) == 0 ? run_statements<observed, true>(s, most) : run_statements<observed, false>(s, most);
-  budget -= done;
-  split_slice_ += done;
+  const code::MachineCode* code = program_.hot_code->find(s.lanes == all_lanes);
+  if (observed && code != nullptr && !observe_nothing(observers_)) code = nullptr;
+  while (true) {
+    int done = 0, limit = most;
+    if (code != nullptr) {
+      if (code->place(s.pc).code != 0) done = run_compiled(s, *code, most);
+      const code::MachineCode::Place& place = code->place(s.pc);
+      limit = std::min(most - done, static_cast<int>(place.to_next_entry));
+      if (place.steps || (observed && !observe_nothing(observers_))) limit = 0;  // or an access has made them ask for what comes next
+    }
+    int interpreted = 0;
+    if (limit > 0)
+      interpreted = (live_ & ~s.lanes) == 0 ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
+    done += interpreted;
+    budget -= done;
+    split_slice_ += done;
+    most -= done;
+    if (code == nullptr || interpreted < limit || limit <= 0 || most <= 0) return;
+  }
 }
 
 namespace {

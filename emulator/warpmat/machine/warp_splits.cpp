@@ -34,6 +34,24 @@ Split& WarpState::separate(LaneMask lanes) {
   return splits_.emplace_back(std::move(part));
 }
 
+void WarpState::resume(const ResumedWarp& state) {
+  operations_ = state.operations - state.waits;
+  split_slice_ = state.of_split;
+  if (state.finished || state.exited != 0) static_cast<void>(end_lanes(state.finished ? existing_ : state.exited));
+  if (state.finished) return;
+  split().pc = state.pc;
+  if (state.waits) {
+    int budget = 1;
+    static_cast<void>(run(budget));
+  } else if (state.apart.branch >= 0) {
+    converge_at(state.apart.converges_at);
+    separate(state.apart.taken).pc = program_.operations[static_cast<std::size_t>(state.apart.branch)].target;
+    if (!state.apart.others_arrived) return;
+    static_cast<void>(arrive_at_convergence(state.apart.converges_at));
+    split().pc = state.pc;
+  }
+}
+
 bool WarpState::arrive_at_convergence(std::int32_t pc) {
   const Split& s = split();
   if (s.convergence < 0) return false;

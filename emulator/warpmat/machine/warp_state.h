@@ -60,6 +60,43 @@ struct Split {
   std::vector<Return> calls;
 };
 
+inline constexpr int warp_slice = 4096;  ///< operations until the next warp is scheduled
+inline constexpr int split_slice = 512;  ///< operations until another split of the warp is scheduled
+
+/// A warp in the middle of its block, whose lanes no more than one branch separates: what QuickBlocks knows of it.
+struct ResumedWarp {
+  std::int32_t pc = 0;
+  LaneMask lanes = 0, exited = 0;  ///< those that are left, and others
+  std::uint64_t operations = 0;
+  bool finished = false;
+  bool waits = false;           ///< at the barrier at `pc`, which is counted
+  int slice = 0, of_split = 0;  ///< what is used up of warp_slice and of split_slice
+  struct Apart {
+    std::int32_t branch = -1;  ///< that has separated the lanes; -1: none has
+    LaneMask taken = 0;
+    std::int32_t converges_at = -1;
+    bool others_arrived = false;  ///< there; the lanes of `taken` are at `pc`. Else they are at the branch's target, and the others at `pc`
+  } apart;
+
+  int left() const { return warp_slice - slice; }
+  int left_of_split() const { return split_slice - of_split; }
+  void count(int executed) {
+    operations += static_cast<std::uint64_t>(executed);
+    slice += executed;
+    of_split = (of_split + executed) % split_slice;
+  }
+  /// A barrier or its exit, which the slice of its split does not count.
+  void count_last() {
+    ++operations;
+    ++slice;
+  }
+  /// Lanes arrive at a convergence point.
+  void arrive() {
+    ++slice;
+    of_split = 1;
+  }
+};
+
 /// A convergence point: lanes that a branch separated wait before operation `pc` for the others.
 struct Convergence {
   std::int32_t pc = -1;  ///< -1: free
@@ -145,6 +182,8 @@ class WarpState {
 
   /// Executes operations and decrements `budget` until it is 0. Throws Trap.
   Status run(int& budget);
+  /// Goes on from this state, before its first run.
+  void resume(const ResumedWarp& state);
   /// Of a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws Trap, after which
   /// operation() is the one that raised it.
   void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
@@ -213,6 +252,9 @@ class WarpState {
     return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
   }
   const LaunchState& launch() const { return launch_; }
+  /// Executes a computation, load, store or update of the split that its machine code leaves to the machine. `operations`: of the warp so
+  /// far, with this one.
+  void execute_straight_at(std::int32_t pc, std::uint64_t operations);
   /// Its cp.async; null: it has issued none.
   const AsyncCopies* async_copies() const { return async_.get(); }
   /// The groups of bulk copies that a lane has committed.
@@ -402,6 +444,7 @@ class WarpState {
   void run_list_until(std::int32_t last);
   template <bool observed, bool whole>
   int run_statements(Split& s, int most);
+  int run_compiled(Split& s, const code::MachineCode& code, int most);
   template <bool observed>
   void run_straight(int& budget);
   int tell_run(int most);

@@ -1,5 +1,7 @@
 // Graphs made node by node: kernels, copies, fills, host functions, a child, memory; changed when executable, and by an update.
 
+#include <unistd.h>
+
 #include "check.h"
 
 __global__ void add(int* x, int value, int n) {
@@ -11,7 +13,35 @@ void count_call(void* counter) {
   ++*static_cast<int*>(counter);
 }
 
+/// References to a user object: the program has two, then a graph one, then its copies.
+void use_user_objects() {
+  volatile int destroyed = 0;
+  cudaUserObject_t object;
+  CHECK(cudaUserObjectCreate(&object, const_cast<int*>(&destroyed), count_call, 2, cudaUserObjectNoDestructorSync));
+  cudaGraph_t graph, clone;
+  cudaGraphExec_t executable;
+  CHECK(cudaGraphCreate(&graph, 0));
+  CHECK(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
+  CHECK(cudaGraphRetainUserObject(graph, object, 2));
+  CHECK(cudaGraphReleaseUserObject(graph, object, 2));
+  CHECK(cudaUserObjectRetain(object, 3));
+  CHECK(cudaUserObjectRelease(object, 4));
+  CHECK(cudaGraphClone(&clone, graph));
+  CHECK(cudaGraphInstantiate(&executable, clone, 0));
+  CHECK(cudaGraphDestroy(graph));
+  CHECK(cudaGraphDestroy(clone));
+  CHECK(cudaGraphLaunch(executable, 0));
+  CHECK(cudaDeviceSynchronize());
+  std::printf("%d destroyed, ", destroyed);
+  CHECK(cudaGraphExecDestroy(executable));
+  for (int i = 0; i < 1000 && destroyed == 0; ++i) usleep(1000);
+  std::printf("%d, %s %s %s\n", destroyed, cudaGetErrorName(cudaUserObjectCreate(&object, nullptr, count_call, 1, 0)),
+              cudaGetErrorName(cudaUserObjectCreate(&object, nullptr, count_call, 0, cudaUserObjectNoDestructorSync)),
+              cudaGetErrorName(cudaUserObjectCreate(&object, nullptr, nullptr, 1, cudaUserObjectNoDestructorSync)));
+}
+
 int main() {
+  use_user_objects();
   constexpr int n = 100, bytes = n * sizeof(int);
   int *device = nullptr, host[n], size = n, value = 5, called = 0;
   CHECK(cudaMalloc(&device, bytes));

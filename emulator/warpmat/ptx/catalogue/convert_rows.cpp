@@ -9,7 +9,6 @@ namespace warpmat::catalogue {
 namespace {
 
 constexpr Requirement sm80_wide = since(80, {7, 1}), sm80_finite = since(80, {8, 1});
-constexpr Requirement sm89 = since(89, {8, 1});
 constexpr Requirement sm72 = since(72, {6, 5}), sm100_families{.families = {100, 110, 120}, .ptx = {8, 6}};
 constexpr Requirement blackwell_91{.families = {100, 110, 120}, .ptx = {9, 1}},
     stochastic{.families = {100}, .architecture = true, .ptx = {8, 7}};

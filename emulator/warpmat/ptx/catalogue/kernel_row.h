@@ -13,7 +13,7 @@ namespace warpmat::catalogue {
 inline constexpr Requirement any_target = since(1, {1, 0});
 /// What most instructions of a generation need; rows that need another version of PTX say so.
 inline constexpr Requirement sm20 = since(20, {2, 0}), sm53 = since(53, {4, 2}), sm75 = since(75, {6, 5}), sm80 = since(80, {7, 0}),
-                             sm90 = since(90, {7, 8}), sm100 = since(100, {8, 6});
+                             sm89 = since(89, {8, 1}), sm90 = since(90, {7, 8}), sm100 = since(100, {8, 6});
 
 /// A row executed by one kernel of scalar/kernel.h; without a name by that which its opcode names (row.h).
 struct KernelRow {

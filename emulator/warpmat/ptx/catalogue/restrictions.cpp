@@ -233,10 +233,16 @@ std::string spelling(const Match& match) {
   return format_text("{}{}", match.pattern->mnemonic, joined(match.qualifiers, ""));
 }
 
+/// What the row of a statement needs. Conversions of e4m3 and e5m2 came to sm_90 with PTX 7.8, and to sm_89 later: ptxas 13.0.
+const Requirement& requirement_of(const Match& match, const Target& target) {
+  const Requirement& of_row = match.pattern->row.requirement;
+  return match.is(Name::cvt) && of_row == sm89 && target.number >= 90 ? sm90 : of_row;
+}
+
 }  // namespace
 
 std::optional<std::string> refusal(const Match& match, const Target& target, PtxVersion version) {
-  if (const auto rule = unmet(match.pattern->row.requirement, target, version)) return format_text("{} {}", spelling(match), *rule);
+  if (const auto rule = unmet(requirement_of(match, target), target, version)) return format_text("{} {}", spelling(match), *rule);
   if (match.has(Qualifier::replace) && match.is(Name::tensormap) && target.features == Target::Features::baseline)
     return format_text("{} needs a target with the features of an architecture, such as sm_90a; the target is {}", spelling(match),
                        target.name);

@@ -12,6 +12,7 @@
 
 #include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
+#include <warpmat/ptx/program/machine_code.h>
 #include <warpmat/ptx/program/payloads.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
@@ -212,6 +213,7 @@ struct Program {
   std::vector<Folded> folded;             ///< in the order of the functions and their operations
   std::vector<Doubt> doubted;
   std::vector<std::uint32_t> differs;  ///< statements about which the rule says otherwise than the assembler
+  std::shared_ptr<HotCode> hot_code = std::make_shared<HotCode>();
 
   /// The payload of an operation, of the type that its semantics has. Valid until the next add().
   template <typename P>

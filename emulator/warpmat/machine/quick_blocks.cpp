@@ -1,0 +1,265 @@
+#include <warpmat/machine/quick_blocks.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/operations.h>
+#include <warpmat/machine/warp_compiled.h>
+#include <warpmat/numeric/rounding_mode.h>
+
+namespace warpmat::machine {
+
+using catalogue::Semantics;
+using code::CodeContext;
+using code::Helped;
+using code::Operation;
+
+namespace {
+
+constexpr std::uint64_t fewest_blocks = 16;  // fewer are not worth it
+constexpr std::size_t map_slack = 32;        // words behind a map, which the code may read
+
+/// CodeContext::execute: nothing is executed, the code ends before the operation.
+Helped refuse(CodeContext& context, std::uint32_t, std::uint32_t) {
+  context.refused = 1;
+  return Helped::stop;
+}
+
+bool reads_clock(const code::Program& program) {
+  return std::ranges::any_of(program.operations, [&](const Operation& operation) {
+    return operation.semantics == Semantics::special && code::is_clock(program.of<code::SpecialRegister>(operation));
+  });
+}
+
+/// Whether nothing but registers, shared memory and places in the code can tell two ways to run a block apart.
+bool is_plain(const LaunchState& launch) {
+  const LaunchOptions& options = launch.options;
+  return launch.config.cluster.count() == 1 && launch.config.grid.count() >= (code::compiles_at_once() ? 2 : fewest_blocks) &&
+         options.schedule == 0 && !options.observer_of_cluster && options.observers.empty() && options.timing != Timing::card &&
+         options.most_operations == 0 && !launch.end && !reads_clock(launch.program);
+}
+
+/// A barrier of all threads of the block that all lanes reach.
+bool is_usual_barrier(const code::Program& program, const Operation& operation) {
+  if (operation.semantics != Semantics::barrier || operation.guarded || operation.results != 0) return false;
+  const code::Barrier& what = program.of<code::Barrier>(operation);
+  return what.action == code::Barrier::Action::sync && !what.has_count && program.slots[operation.slots] < 0;
+}
+
+Dim3 block_index(const Dim3& grid, std::uint64_t number) {
+  return {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
+          static_cast<std::uint32_t>(number / grid.x / grid.y)};
+}
+
+}  // namespace
+
+QuickBlocks::QuickBlocks(const LaunchState& launch) : launch_(launch), usable_(is_plain(launch)) {
+  const Dim3 &block = launch.config.block, &grid = launch.config.grid;
+  std::ranges::copy(std::array{block.x, block.y, block.z, 0U, 0U, 0U, grid.x, grid.y, grid.z}, context_.uniform);
+  context_.constants = launch.constants;
+  context_.shared_bytes = launch.shared_bytes;
+  context_.execute = refuse;
+}
+
+QuickBlocks::~QuickBlocks() = default;
+
+void QuickBlocks::look_at(Cluster& cluster) {
+  if (!usable_) return;
+  if (code_ == nullptr) {
+    partial_ = launch_.program.hot_code->find(false);
+    code_ = partial_ == nullptr ? nullptr : launch_.program.hot_code->find(true);
+  }
+  if (looked_) return;
+  looked_ = true;
+  const Observers& observers = cluster.observers();
+  constexpr EventKinds harmless = EventKinds::copies | EventKinds::products | EventKinds::shared_accesses;  // the code meets no others
+  usable_ = !observers.want(static_cast<EventKinds>(~static_cast<std::uint32_t>(harmless) & 0x7ff));
+  follows_bytes_ = observers.want(EventKinds::shared_accesses);
+  const std::uint16_t* const plain = follows_bytes_ ? observers.plain_bytes(0) : all_plain_bytes();
+  if (plain == nullptr) usable_ = false;
+  if (!usable_ || !follows_bytes_) {
+    context_.plain_bytes = plain;
+    return;
+  }
+  const std::size_t words = (launch_.shared_bytes + 15) / 16;
+  at_first_.assign(plain, plain + words);
+  at_first_.resize(words + map_slack);
+  plain_ = at_first_;
+  context_.plain_bytes = plain_.data();
+  context_.defines = 1;
+}
+
+/// Prepares the storage for a block of this index.
+bool QuickBlocks::begin(const Dim3& index) {
+  if (launch_.options.stop != nullptr && launch_.options.stop->load(std::memory_order_relaxed)) return false;
+  const std::uint64_t threads = launch_.config.block.count();
+  const std::size_t count = static_cast<std::size_t>((threads + warp_size - 1) / warp_size);
+  if (storage_ == nullptr)
+    storage_ = std::make_unique<BlockStorage>(launch_, count);
+  else
+    storage_->clear(launch_);
+  if (follows_bytes_) std::ranges::copy(at_first_, plain_.begin());
+  context_.shared = storage_->shared().data();
+  context_.known = known_memory_of(launch_);
+  context_.uniform[3] = index.x;
+  context_.uniform[4] = index.y;
+  context_.uniform[5] = index.z;
+  warps_.resize(count);
+  const std::int32_t first = launch_.program.functions.front().first;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t lanes = std::min<std::uint64_t>(threads - i * warp_size, warp_size);
+    warps_[i] = {.pc = first, .lanes = lanes == warp_size ? all_lanes : lane_bit(static_cast<int>(lanes)) - 1, .exited = 0, .apart = {}};
+  }
+  return true;
+}
+
+std::unique_ptr<Cluster> QuickBlocks::run(std::uint64_t number, std::uint64_t& operations) {
+  constexpr std::uint64_t trials = 16;
+  const OuterRoundingMode mode(RoundingMode::nearest);  // as Block::run()
+  if (!begin(block_index(launch_.config.grid, number))) return std::make_unique<Cluster>(launch_, number);
+  ++begun_;
+  if (run_warps()) {
+    operations = 0;
+    for (const ResumedWarp& warp : warps_) operations += warp.operations;
+    return nullptr;
+  }
+  if (++left_to_machine_ > trials && 2 * left_to_machine_ > begun_) usable_ = false;
+  return go_on(number);
+}
+
+/// Runs the warps in Block::run()'s order, each until it waits at the barrier or exits. False: the current one needs the machine.
+bool QuickBlocks::run_warps() {
+  current_ = 0;
+  waiting_ = 0;
+  for (std::size_t finished = 0; finished < warps_.size(); current_ = current_ + 1 == warps_.size() ? 0 : current_ + 1) {
+    ResumedWarp& warp = warps_[current_];
+    if (warp.finished || warp.waits) continue;
+    warp.slice = 0;
+    const End end = run_warp(warp, current_);
+    if (end == End::machine) return false;
+    if (end == End::barrier) continue;
+    ++finished;
+    if (waiting_ == static_cast<std::ptrdiff_t>(warps_.size() - finished)) release_barrier();
+  }
+  return true;
+}
+
+/// All warps that are left wait.
+void QuickBlocks::release_barrier() {
+  for (ResumedWarp& warp : warps_) {
+    if (!warp.waits) continue;
+    warp.waits = false;
+    ++warp.pc;
+  }
+  waiting_ = 0;
+}
+
+/// The warp comes to a barrier. False: not to that at which others wait.
+bool QuickBlocks::arrive_at_barrier(ResumedWarp& warp) {
+  const code::Slot id_slot = launch_.program.slots[operation(warp.pc).slots];
+  const std::uint64_t id = launch_.program.constants[static_cast<std::size_t>(~id_slot) / 8];
+  if (waiting_ != 0 && id != barrier_) return false;
+  barrier_ = id;
+  ++waiting_;
+  warp.waits = true;
+  warp.count_last();
+  return true;
+}
+
+/// The one that comes last to a barrier goes on.
+QuickBlocks::End QuickBlocks::run_warp(ResumedWarp& warp, std::size_t index) {
+  while (true) {
+    const End end = run_code(warp, index, warp.lanes, false, warp.pc);
+    if (end == End::exit) {
+      warp.finished = true;
+      warp.count_last();
+      return end;
+    }
+    if (end == End::barrier) {
+      if (!arrive_at_barrier(warp)) return End::machine;
+      if (waiting_ != std::ranges::count(warps_, false, &ResumedWarp::finished)) return end;
+      release_barrier();
+      warp.of_split = 1;  // it has left its split, and come back
+    } else if (!end_some(warp, index) && !separate(warp, index)) {
+      return End::machine;
+    }
+  }
+}
+
+/// The warp is at an exit of some of its lanes.
+bool QuickBlocks::end_some(ResumedWarp& warp, std::size_t index) {
+  const Operation& exit = operation(warp.pc);
+  if (exit.semantics != Semantics::exit || warp.left() <= 1) return false;
+  const LaneMask taken = executing(exit, index, warp.lanes);
+  warp.lanes &= ~taken;
+  warp.exited |= taken;
+  warp.count(1);
+  ++warp.pc;
+  return true;
+}
+
+/// Executes what the code can, from `pc` on. `machine`: it ends before something else than an exit or the usual barrier.
+QuickBlocks::End QuickBlocks::run_code(ResumedWarp& warp, std::size_t index, LaneMask lanes, bool apart, std::int32_t& pc) {
+  const code::MachineCode& code = code_for(lanes);
+  CodeContext& c = context_;
+  c.frame = storage_->registers(index);
+  c.thread_indices = launch_.thread_indices.first_row(static_cast<int>(index));
+  c.lanes = lanes;
+  c.apart = apart;
+  c.refused = 0;
+  c.pc = pc;
+  // The machine executes a slice's last operation, and a split's, by itself.
+  c.most = c.left = (apart ? std::min(warp.left(), warp.left_of_split()) : warp.left()) - 1;
+  if (code.place(pc).code != 0 && c.most > 0) code.run(c);
+  pc = c.pc - static_cast<std::int32_t>(c.refused);
+  warp.count(c.most - c.left - static_cast<std::int32_t>(c.refused));
+  const Operation& next = operation(pc);
+  if (c.refused != 0 || apart || warp.left() <= 1) return End::machine;
+  if (next.semantics == Semantics::exit && executing(next, index, lanes) == lanes) return End::exit;
+  return is_usual_barrier(launch_.program, next) ? End::barrier : End::machine;
+}
+
+/// The lanes whose guard is true.
+LaneMask QuickBlocks::executing(const Operation& next, std::size_t index, LaneMask lanes) const {
+  if (!next.guarded) return lanes;
+  LaneMask guard = 0;
+  std::memcpy(&guard, storage_->registers(index) + next.guard, sizeof guard);
+  return lanes & (next.guard_inverted ? ~guard : guard);
+}
+
+/// The warp is at a branch that some of its lanes take: runs both parts until they converge. False: something in them needs the machine, or
+/// it is no such branch.
+bool QuickBlocks::separate(ResumedWarp& warp, std::size_t index) {
+  const Operation& branch = operation(warp.pc);
+  if (branch.semantics != Semantics::branch || !branch.guarded || branch.converges_at < 0 || warp.left() <= 1) return false;
+  const LaneMask taken = executing(branch, index, warp.lanes), others = warp.lanes & ~taken;
+  if (taken == 0 || others == 0) return false;
+  warp.count(1);
+  warp.apart = {.branch = warp.pc, .taken = taken, .converges_at = branch.converges_at};
+  warp.pc = warp.apart.branch + 1;
+  if (!arrives(warp, index, others, warp.pc)) return false;
+  warp.apart.others_arrived = true;
+  warp.pc = branch.target;
+  if (!arrives(warp, index, taken, warp.pc)) return false;
+  warp.apart = {};
+  return true;
+}
+
+/// Whether these lanes come to the convergence point by code alone. Their arrival uses up a part of the slice.
+bool QuickBlocks::arrives(ResumedWarp& warp, std::size_t index, LaneMask lanes, std::int32_t& pc) {
+  const std::int32_t to = warp.apart.converges_at;
+  if (pc != to) static_cast<void>(run_code(warp, index, lanes, true, pc));
+  if (pc != to || warp.left() <= 1 || warp.left_of_split() <= 1) return false;
+  warp.arrive();
+  return true;
+}
+
+std::unique_ptr<Cluster> QuickBlocks::go_on(std::uint64_t number) {
+  auto cluster = std::make_unique<Cluster>(launch_, number, nullptr, std::move(storage_));
+  cluster->block(0).resume(warps_, current_, follows_bytes_ ? plain_.data() : nullptr);
+  return cluster;
+}
+
+}  // namespace warpmat::machine

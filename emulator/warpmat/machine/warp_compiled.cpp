@@ -1,0 +1,89 @@
+// Runs of operations as the CPU's own code (ptx/program/machine_code.h), and what that code has the machine do.
+
+#include <array>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/operations.h>
+#include <warpmat/machine/region.h>
+#include <warpmat/machine/warp_compiled.h>
+
+namespace warpmat::machine {
+
+using code::CodeContext;
+using code::Helped;
+
+/// Whether observers want to know of nothing that the code does by itself.
+bool observe_nothing(const Observers& observers) {
+  return !observers.want(EventKinds::operations | EventKinds::runs | EventKinds::accesses);
+}
+
+namespace {
+
+bool is_global_access(const code::Program& program, const code::Operation& operation) {
+  if (operation.semantics != catalogue::Semantics::load && operation.semantics != catalogue::Semantics::store) return false;
+  const Space space = program.of<code::Access>(operation).space;
+  return space == Space::global || space == Space::generic;
+}
+
+/// What an access of global memory has met, if the code may use it without looking.
+void note_memory(WarpState& warp, const code::Operation& operation, CodeContext& context) {
+  const StoredBuffer* const buffer = warp.block().last_access(operation.payload).buffer;
+  code::KnownMemory& known = context.known[operation.payload % code::known_memories];
+  const bool plain =
+      buffer != nullptr && buffer->open() && buffer->live == nullptr && buffer->bytes <= largest_region && buffer->address % 8 == 0;
+  known = plain ? code::KnownMemory{buffer->address, buffer->bytes, buffer->data.get()} : code::KnownMemory{};
+}
+
+}  // namespace
+
+namespace {
+
+/// The bits of all bytes that a block may have in shared memory, and what the code may read behind them.
+template <std::uint16_t bits>
+constexpr auto same_bits = [] {
+  std::array<std::uint16_t, (std::size_t{1} << 18) / 16 + 16> all{};
+  all.fill(bits);
+  return all;
+}();
+
+}  // namespace
+
+const std::uint16_t* all_plain_bytes() {
+  return same_bits<0xffff>.data();
+}
+
+const std::uint16_t* plain_bytes_of(WarpState& warp) {
+  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) return all_plain_bytes();
+  const std::uint16_t* const own = warp.observers().plain_bytes(warp.block().rank());
+  return own != nullptr ? own : same_bits<0>.data();  // an observer asks for each access
+}
+
+code::KnownMemory* known_memory_of(const LaunchState& launch) {
+  struct OfLaunch {
+    std::uint64_t launch = 0;
+    std::array<code::KnownMemory, code::known_memories> known;
+  };
+  thread_local OfLaunch last;
+  if (last.launch != launch.number) last = {launch.number, {}};
+  return last.known.data();
+}
+
+Helped execute_for_code(CodeContext& context, std::uint32_t number, std::uint32_t ahead) {
+  WarpState& warp = *static_cast<WarpState*>(context.warp);
+  try {
+    const code::Operation& operation = warp.program().operations[number];
+    const std::int32_t executed = context.most - context.left - static_cast<std::int32_t>(ahead);
+    warp.execute_straight_at(static_cast<std::int32_t>(number), context.before + static_cast<std::uint64_t>(executed));
+    if (is_global_access(warp.program(), operation)) note_memory(warp, operation, context);
+    if (!warp.observers().none()) {
+      if (!observe_nothing(warp.observers())) return Helped::stop;
+      context.plain_bytes = plain_bytes_of(warp);
+    }
+    return Helped::next;
+  } catch (...) {
+    context.exception = std::current_exception();
+    return Helped::thrown;
+  }
+}
+
+}  // namespace warpmat::machine

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include <warpmat/machine/observers.h>
+#include <warpmat/ptx/program/machine_code.h>
+
+namespace warpmat::machine {
+
+class WarpState;
+
+/// Whether observers want to know of nothing that machine code does by itself.
+bool observe_nothing(const Observers& observers);
+
+/// CodeContext::plain_bytes where no observer asks for accesses.
+const std::uint16_t* all_plain_bytes();
+/// The same of any warp.
+const std::uint16_t* plain_bytes_of(WarpState& warp);
+
+/// CodeContext::known of a launch whose clusters have no order: nothing frees memory while it runs, so the blocks of a thread share it.
+code::KnownMemory* known_memory_of(const LaunchState& launch);
+
+/// CodeContext::execute.
+code::Helped execute_for_code(code::CodeContext& context, std::uint32_t number, std::uint32_t ahead);
+
+}  // namespace warpmat::machine

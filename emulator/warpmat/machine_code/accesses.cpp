@@ -1,0 +1,567 @@
+// Loads and stores, in the usual cases, with every check: the bytes are inside, aligned, and concern no observer. All others are the
+// machine's.
+
+#include <cstddef>
+#include <limits>
+
+#include <warpmat/machine_code/writer.h>
+
+namespace warpmat::machine_code {
+namespace {
+
+using code::Access;
+using code::KnownMemory;
+constexpr int vector_bytes = 64;
+constexpr std::int64_t largest_shared = 1 << 24;  // offsets of addresses
+
+x86::Mem field(const x86::Gp& base, std::size_t offset, std::uint32_t size) {
+  return x86::Mem(base, static_cast<std::int32_t>(offset), size);
+}
+
+RegisterClass address_class(const Access& access) {
+  return access.narrow_address ? RegisterClass::word : RegisterClass::wide;
+}
+
+bool is_load(const Writer& w) {
+  return w.operation().semantics == catalogue::Semantics::load;
+}
+
+/// Where the lanes' elements are: from rcx on, one after another.
+void move_row(Writer& w, const Rows& rows) {
+  for (int p = 0; p < rows.parts; ++p) {
+    const x86::Mem memory = x86::zmmword_ptr(x86::rcx, p * vector_bytes);
+    const x86::Zmm& part = rows.part[static_cast<std::size_t>(p)];
+    is_load(w) ? w.a().vmovdqu32(part, memory) : w.a().vmovdqu32(memory, part);
+  }
+}
+
+void note_store(Writer& w) {
+  w.a().mov(field(context, offsetof(CodeContext, stored), 4), 1);
+}
+
+x86::Mem known_memory(Writer& w, std::size_t offset) {
+  return field(known, w.operation().payload % code::known_memories * sizeof(KnownMemory) + offset, 8);
+}
+
+/// The lanes of a vector of words or wides, `part` of a row: k6, k7, or k3. All of them where nothing is masked.
+x86::KReg lanes_of(Writer& w, RegisterClass kind, int part) {
+  if (!w.masked()) {
+    w.a().kxnorw(x86::k3, x86::k3, x86::k3);
+    return x86::k3;
+  }
+  if (kind == RegisterClass::word) return part == 0 ? x86::k6 : x86::k7;
+  if (part == 0) return x86::k6;
+  w.a().kshiftrd(x86::k3, x86::k6, static_cast<std::uint8_t>(8 * part));
+  return x86::k3;
+}
+
+/// zmm0 to zmm3: the lanes' offsets in the buffer at rcx, where all that execute are inside and aligned.
+void find_global_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t above = 6;
+  x86::Assembler& a = w.a();
+  a.mov(x86::rax, access.offset);
+  a.sub(x86::rax, known_memory(w, offsetof(KnownMemory, address)));
+  a.vpbroadcastq(x86::zmm4, x86::rax);
+  a.mov(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
+  a.sub(x86::rdx, access.bytes);
+  a.jb(otherwise);
+  a.vpbroadcastq(x86::zmm5, x86::rdx);
+  a.mov(x86::eax, access.bytes - 1);
+  a.vpbroadcastq(x86::zmm6, x86::rax);
+  a.kxorb(x86::k2, x86::k2, x86::k2);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    const x86::KReg lanes = lanes_of(w, RegisterClass::wide, static_cast<int>(p));
+    a.vpaddq(x86::zmm(p), addresses.part[p], x86::zmm4);
+    a.k(lanes).vpcmpuq(x86::k1, x86::zmm(p), x86::zmm5, above);
+    a.korb(x86::k2, x86::k2, x86::k1);
+    a.k(lanes).vptestmq(x86::k1, x86::zmm(p), x86::zmm6);
+    a.korb(x86::k2, x86::k2, x86::k1);
+  }
+  a.kortestb(x86::k2, x86::k2);
+  a.jnz(otherwise);
+  a.mov(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+}
+
+/// Loads each lane's element from rcx + its offset.
+void gather(Writer& w, const Rows& rows, RegisterClass kind) {
+  x86::Assembler& a = w.a();
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p)));
+    if (kind == RegisterClass::wide) {
+      a.k(x86::k1).vpgatherqq(rows.part[p], x86::ptr(x86::rcx, x86::zmm(p)));
+      continue;
+    }
+    const x86::Ymm to = p % 2 == 0 ? rows.part[p / 2].ymm() : x86::ymm7;
+    a.k(x86::k1).vpgatherqd(to, x86::ptr(x86::rcx, x86::zmm(p)));
+    if (p % 2 != 0) a.vinserti64x4(rows.part[p / 2], rows.part[p / 2], x86::ymm7, 1);
+  }
+}
+
+/// Stores the elements of all lanes, whose offsets rise from lane to lane: no two have one place.
+void scatter(Writer& w, const Rows& rows, RegisterClass kind, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t not_above = 2;
+  x86::Assembler& a = w.a();
+  a.mov(x86::eax, 0xfe);  // nothing lies before lane 0
+  a.kmovd(x86::k3, x86::eax);
+  a.kxorb(x86::k2, x86::k2, x86::k2);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.valignq(x86::zmm7, x86::zmm(p), p == 0 ? x86::zmm0 : x86::zmm(p - 1), 7);
+    p == 0 ? a.k(x86::k3).vpcmpuq(x86::k1, x86::zmm0, x86::zmm7, not_above) : a.vpcmpuq(x86::k1, x86::zmm(p), x86::zmm7, not_above);
+    a.korb(x86::k2, x86::k2, x86::k1);
+  }
+  a.kortestb(x86::k2, x86::k2);
+  a.jnz(otherwise);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.kxnorw(x86::k1, x86::k1, x86::k1);
+    if (kind == RegisterClass::wide) {
+      a.k(x86::k1).vpscatterqq(x86::ptr(x86::rcx, x86::zmm(p)), rows.part[p]);
+      continue;
+    }
+    if (p % 2 != 0) a.vextracti64x4(x86::ymm7, rows.part[p / 2], 1);
+    a.k(x86::k1).vpscatterqd(x86::ptr(x86::rcx, x86::zmm(p)), p % 2 == 0 ? rows.part[p / 2].ymm() : x86::ymm7);
+  }
+}
+
+/// Behind all other code: the access where the lanes are not consecutive.
+void write_apart(Writer& w, const Access& access, RegisterClass kind, const Rows& addresses, const Rows& rows, const asmjit::Label& apart,
+                 const asmjit::Label& done, const asmjit::Label& otherwise) {
+  const std::int32_t number = w.number();
+  w.behind([=, &w, &access] {
+    w.begin(number, 0);
+    w.a().bind(apart);
+    find_global_offsets(w, access, addresses, otherwise);
+    is_load(w) ? gather(w, rows, kind) : scatter(w, rows, kind, otherwise);
+    w.a().jmp(done);
+  });
+}
+
+/// Elements of all lanes in global memory, where they are consecutive in a buffer that the access has met before.
+void write_global(Writer& w, const Access& access, RegisterClass kind) {
+  x86::Assembler& a = w.a();
+  const int row_bytes = access.bytes * 32;
+  const Rows addresses = w.source(0, RegisterClass::wide);
+  const Rows rows = is_load(w) ? w.result(kind) : w.source(1, kind);
+  const asmjit::Label otherwise = w.begin_outside(), apart = a.newLabel(), done = a.newLabel();
+  a.vpbroadcastq(x86::zmm0, addresses.part[0].xmm());
+  for (int p = 0; p < 4; ++p) {
+    a.vpaddq(x86::zmm1, x86::zmm0, w.table(access.bytes == 8 ? Table::wides_apart_8 : Table::wides_apart_4, p));
+    const x86::Zmm& part = addresses.part[static_cast<std::size_t>(p)];
+    if (p == 0)
+      a.vpxorq(x86::zmm2, x86::zmm1, part);
+    else
+      a.vpternlogq(x86::zmm2, x86::zmm1, part, 0xf6);  // or of the difference
+  }
+  a.vptestmq(x86::k1, x86::zmm2, x86::zmm2);
+  a.vmovq(x86::rcx, addresses.part[0].xmm());
+  if (access.offset != 0) a.add(x86::rcx, static_cast<std::int32_t>(access.offset));
+  a.kortestb(x86::k1, x86::k1);
+  a.jnz(apart);
+  a.test(x86::ecx, access.bytes - 1);
+  a.jnz(otherwise);
+  a.sub(x86::rcx, known_memory(w, offsetof(KnownMemory, address)));
+  a.cmp(x86::rcx, known_memory(w, offsetof(KnownMemory, bytes)));
+  a.jae(otherwise);
+  a.lea(x86::rdx, x86::ptr(x86::rcx, row_bytes));
+  a.cmp(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
+  a.ja(otherwise);
+  a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+  move_row(w, rows);
+  a.bind(done);
+  is_load(w) ? w.commit(rows) : note_store(w);
+  w.end_outside();
+  write_apart(w, access, kind, addresses, rows, apart, done, otherwise);
+}
+
+/// zmm0, zmm1: each lane's offset in shared memory; zmm2, zmm3: whether one is bad.
+void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  for (std::size_t p = 0; p < 2 && !access.narrow_address; ++p) {  // the upper halves count for nothing
+    const x86::Zmm& to = p == 0 ? x86::zmm0 : x86::zmm1;
+    a.vpmovqd(to.ymm(), addresses.part[2 * p]);
+    a.vpmovqd(x86::ymm2, addresses.part[2 * p + 1]);
+    a.vinserti64x4(to, to, x86::ymm2, 1);
+  }
+  const x86::Zmm first = access.narrow_address ? addresses.part[0] : x86::zmm0,
+                 second = access.narrow_address ? addresses.part[1] : x86::zmm1;
+  const std::uint32_t add = static_cast<std::uint32_t>(access.offset) - w.program().shared_base;
+  a.mov(x86::eax, add);
+  a.vpbroadcastd(x86::zmm2, x86::eax);
+  a.vpaddd(x86::zmm0, first, x86::zmm2);
+  a.vpaddd(x86::zmm1, second, x86::zmm2);
+  if (access.shared_end != Access::no_end)
+    a.mov(x86::edx, access.shared_end);
+  else
+    a.mov(x86::edx, field(context, offsetof(CodeContext, shared_bytes), 4));
+  a.sub(x86::edx, 4);
+  a.jb(otherwise);
+}
+
+/// Jumps where an offset is beyond edx or no multiple of 4.
+void check_shared_offsets(Writer& w, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t above = 6;
+  x86::Assembler& a = w.a();
+  a.vpbroadcastd(x86::zmm2, x86::edx);
+  a.vpcmpud(x86::k1, x86::zmm0, x86::zmm2, above);
+  a.vpcmpud(x86::k2, x86::zmm1, x86::zmm2, above);
+  a.korw(x86::k1, x86::k1, x86::k2);
+  a.vpord(x86::zmm3, x86::zmm0, x86::zmm1);
+  a.mov(x86::eax, 3);
+  a.vpbroadcastd(x86::zmm2, x86::eax);
+  a.vptestmd(x86::k2, x86::zmm3, x86::zmm2);
+  a.kortestw(x86::k1, x86::k2);
+  a.jnz(otherwise);
+}
+
+/// Jumps where a lane's word may not be accessed without telling. rdx: the map.
+void check_plain_words(Writer& w, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  a.mov(x86::eax, 15);
+  a.vpbroadcastd(x86::zmm4, x86::eax);
+  a.vpternlogd(x86::zmm7, x86::zmm7, x86::zmm7, 0xff);
+  for (int p = 0; p < 2; ++p) {
+    const x86::Zmm offset = p == 0 ? x86::zmm0 : x86::zmm1;
+    a.vpsrld(x86::zmm2, offset, 4);
+    a.kxnorw(x86::k1, x86::k1, x86::k1);
+    a.k(x86::k1).vpgatherdd(x86::zmm3, x86::ptr(x86::rdx, x86::zmm2, 1));
+    a.vpandd(x86::zmm5, offset, x86::zmm4);
+    a.vpsrlvd(x86::zmm3, x86::zmm3, x86::zmm5);
+    a.vpandd(x86::zmm7, x86::zmm7, x86::zmm3);
+  }
+  a.vpandd(x86::zmm7, x86::zmm7, x86::zmm4);
+  a.vpcmpud(x86::k1, x86::zmm7, x86::zmm4, 4);
+  a.kortestw(x86::k1, x86::k1);
+  a.jnz(otherwise);
+}
+
+/// Goes on where the words are consecutive and may be accessed without telling, with their place in rcx; jumps to `apart` where they are
+/// not consecutive, with the first offset in rcx.
+void check_shared_row(Writer& w, const asmjit::Label& apart, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  a.vmovd(x86::ecx, x86::xmm0);
+  a.vpbroadcastd(x86::zmm2, x86::xmm0);
+  a.vpsubd(x86::zmm3, x86::zmm0, x86::zmm2);
+  a.vpsubd(x86::zmm4, x86::zmm1, x86::zmm2);
+  a.vpcmpd(x86::k1, x86::zmm3, w.table(Table::words_apart, 0), 4);
+  a.vpcmpd(x86::k2, x86::zmm4, w.table(Table::words_apart, 1), 4);
+  a.kortestw(x86::k1, x86::k2);
+  a.jnz(apart);
+  a.lea(x86::eax, x86::ptr(x86::rcx, 124));
+  a.cmp(x86::eax, x86::edx);
+  a.ja(otherwise);
+  a.cmp(x86::eax, 124);
+  a.jb(otherwise);
+  a.test(x86::ecx, 3);
+  a.jnz(otherwise);
+  a.lea(x86::rax, w.table(Table::row_bits));
+  a.mov(x86::edx, x86::ecx);
+  a.and_(x86::edx, 15);
+  a.vmovdqu(x86::ymm2, x86::ymmword_ptr(x86::rax, x86::rdx, 3));
+  a.mov(x86::eax, x86::ecx);
+  a.shr(x86::eax, 4);
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  a.lea(x86::rdx, x86::ptr(x86::rdx, x86::rax, 1));
+  a.vmovdqu(x86::ymm3, x86::ymmword_ptr(x86::rdx));
+  a.vptest(x86::ymm3, x86::ymm2);
+  if (is_load(w)) {
+    a.jnc(otherwise);
+  } else {
+    const asmjit::Label fresh = a.newLabel(), plain = a.newLabel();
+    a.jnc(fresh);
+    a.bind(plain);
+    w.behind([&a, fresh, plain, otherwise] {
+      a.bind(fresh);
+      a.cmp(field(context, offsetof(CodeContext, defines), 4), 0);
+      a.je(otherwise);
+      a.vpor(x86::ymm3, x86::ymm3, x86::ymm2);
+      a.vmovdqu(x86::ymmword_ptr(x86::rdx), x86::ymm3);
+      a.jmp(plain);
+    });
+  }
+  a.add(x86::rcx, shared);
+}
+
+/// Loads one word into all lanes; jumps to `scattered` where lanes have others.
+void load_same_word(Writer& w, const Rows& rows, const asmjit::Label& scattered, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  a.vpord(x86::zmm3, x86::zmm3, x86::zmm4);
+  a.vptestmd(x86::k1, x86::zmm3, x86::zmm3);
+  a.kortestw(x86::k1, x86::k1);
+  a.jnz(scattered);
+  a.cmp(x86::ecx, x86::edx);
+  a.ja(otherwise);
+  a.test(x86::ecx, 3);
+  a.jnz(otherwise);
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  a.mov(x86::eax, x86::ecx);
+  a.shr(x86::eax, 4);
+  a.movzx(x86::eax, x86::word_ptr(x86::rdx, x86::rax, 1));
+  a.add(x86::rcx, shared);
+  a.vpbroadcastd(rows.part[0], x86::dword_ptr(x86::rcx));
+  a.sub(x86::rcx, shared);
+  a.and_(x86::ecx, 15);
+  a.shr(x86::eax, x86::cl);
+  a.not_(x86::eax);
+  a.test(x86::eax, 15);
+  a.jnz(otherwise);
+  a.vmovdqa32(rows.part[1], rows.part[0]);
+}
+
+/// Loads each lane's word, wherever it is.
+void load_scattered_words(Writer& w, const Rows& rows, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  check_shared_offsets(w, otherwise);
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  check_plain_words(w, otherwise);
+  for (int p = 0; p < 2; ++p) {
+    a.kxnorw(x86::k1, x86::k1, x86::k1);
+    a.k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
+  }
+}
+
+/// Words of all lanes in the block's shared memory.
+void write_shared(Writer& w, const Access& access) {
+  x86::Assembler& a = w.a();
+  const Rows addresses = w.source(0, address_class(access));
+  const Rows rows = is_load(w) ? w.result(RegisterClass::word) : w.source(1, RegisterClass::word);
+  const asmjit::Label otherwise = w.begin_outside();
+  if (!is_load(w)) {
+    find_shared_offsets(w, access, addresses, otherwise);
+    check_shared_row(w, otherwise, otherwise);
+    move_row(w, rows);
+    note_store(w);
+    return w.end_outside();
+  }
+  const asmjit::Label same = a.newLabel(), scattered = a.newLabel(), done = a.newLabel();
+  find_shared_offsets(w, access, addresses, otherwise);
+  check_shared_row(w, same, otherwise);
+  move_row(w, rows);
+  a.bind(done);
+  w.commit(rows);
+  w.end_outside();
+  w.behind([&w, rows, same, scattered, done, otherwise] {
+    w.a().bind(same);
+    load_same_word(w, rows, scattered, otherwise);
+    w.a().jmp(done);
+    w.a().bind(scattered);
+    load_scattered_words(w, rows, otherwise);
+    w.a().jmp(done);
+  });
+}
+
+// ---- Accesses of some lanes
+
+/// Elements at rcx + their lanes' numbers times their size.
+void move_lanes(Writer& w, const Rows& rows, RegisterClass kind) {
+  x86::Assembler& a = w.a();
+  for (int p = 0; p < rows.parts; ++p) {
+    const x86::Mem memory = x86::zmmword_ptr(x86::rcx, p * vector_bytes);
+    const x86::Zmm& part = rows.part[static_cast<std::size_t>(p)];
+    const x86::KReg lanes = lanes_of(w, kind, p);
+    if (is_load(w))
+      kind == RegisterClass::word ? a.k(lanes).z().vmovdqu32(part, memory) : a.k(lanes).z().vmovdqu64(part, memory);
+    else
+      kind == RegisterClass::word ? a.k(lanes).vmovdqu32(memory, part) : a.k(lanes).vmovdqu64(memory, part);
+  }
+}
+
+/// The operand's element of the first lane that executes is in `to`; ecx is that lane.
+void find_first(Writer& w, const x86::Gp& to, int bytes) {
+  const Slot slot = w.source_slot(0);
+  w.a().tzcnt(x86::ecx, x86::r8d);
+  w.a().mov(to, slot >= 0 ? x86::ptr(frame, x86::rcx, bytes == 8 ? 3 : 2, slot) : x86::ptr(constants, x86::rcx, bytes == 8 ? 3 : 2, ~slot));
+}
+
+/// The same of global memory as write_global(), for the lanes that execute: each has the place in a row that its number says.
+void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
+  x86::Assembler& a = w.a();
+  const std::uint32_t shift = access.bytes == 8 ? 3 : 2;
+  const Rows addresses = w.source(0, RegisterClass::wide);
+  const Rows rows = is_load(w) ? w.result(kind) : w.source(1, kind);
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel(), apart = is_load(w) ? a.newLabel() : otherwise,
+                      done = a.newLabel();
+  w.store_source(0);
+  if (is_load(w)) w.store_result();
+  w.load_mask();
+  a.test(x86::r8d, x86::r8d);
+  a.jz(skip);
+  find_first(w, x86::rax, 8);
+  a.mov(x86::edx, x86::ecx);
+  a.shl(x86::edx, shift);
+  a.sub(x86::rax, x86::rdx);  // where lane 0's element would be
+  a.vpbroadcastq(x86::zmm0, x86::rax);
+  a.kxorb(x86::k2, x86::k2, x86::k2);
+  for (int p = 0; p < 4; ++p) {
+    a.vpaddq(x86::zmm1, x86::zmm0, w.table(access.bytes == 8 ? Table::wides_apart_8 : Table::wides_apart_4, p));
+    a.k(lanes_of(w, RegisterClass::wide, p)).vpcmpq(x86::k1, x86::zmm1, addresses.part[static_cast<std::size_t>(p)], 4);
+    a.korb(x86::k2, x86::k2, x86::k1);
+  }
+  a.kortestb(x86::k2, x86::k2);
+  a.jnz(apart);
+  if (access.offset != 0) a.add(x86::rax, static_cast<std::int32_t>(access.offset));
+  a.sub(x86::rax, known_memory(w, offsetof(KnownMemory, address)));
+  a.test(x86::eax, access.bytes - 1);  // buffers begin at multiples of 8
+  a.jnz(otherwise);
+  a.add(x86::rdx, x86::rax);  // the first byte
+  a.cmp(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
+  a.jae(otherwise);
+  a.lzcnt(x86::edx, x86::r8d);
+  a.neg(x86::rdx);
+  a.add(x86::rdx, 32);
+  a.shl(x86::rdx, shift);
+  a.add(x86::rdx, x86::rax);  // behind the last byte
+  a.cmp(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
+  a.ja(otherwise);
+  a.mov(x86::rcx, x86::rax);
+  a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+  move_lanes(w, rows, kind);
+  a.bind(done);
+  is_load(w) ? w.commit_stored(rows) : note_store(w);
+  a.bind(skip);
+  w.end_outside();
+  if (is_load(w)) write_apart(w, access, kind, addresses, rows, apart, done, otherwise);
+}
+
+/// Jumps where an offset of a lane that executes is bad, or its word may not be accessed without telling.
+void check_lanes(Writer& w, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t above = 6, differs = 4;
+  x86::Assembler& a = w.a();
+  a.vpbroadcastd(x86::zmm2, x86::edx);
+  a.mov(x86::eax, 3);
+  a.vpbroadcastd(x86::zmm3, x86::eax);
+  a.mov(x86::eax, 15);
+  a.vpbroadcastd(x86::zmm4, x86::eax);
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  for (int p = 0; p < 2; ++p) {
+    const x86::Zmm offset = p == 0 ? x86::zmm0 : x86::zmm1;
+    const x86::KReg lanes = p == 0 ? x86::k6 : x86::k7;
+    a.k(lanes).vpcmpud(x86::k1, offset, x86::zmm2, above);
+    a.k(lanes).vptestmd(x86::k2, offset, x86::zmm3);
+    a.kortestw(x86::k1, x86::k2);
+    a.jnz(otherwise);
+    a.vpsrld(x86::zmm5, offset, 4);
+    a.vpxord(x86::zmm7, x86::zmm7, x86::zmm7);
+    a.kmovw(x86::k1, lanes);
+    a.k(x86::k1).vpgatherdd(x86::zmm7, x86::ptr(x86::rdx, x86::zmm5, 1));
+    a.vpandd(x86::zmm5, offset, x86::zmm4);
+    a.vpsrlvd(x86::zmm7, x86::zmm7, x86::zmm5);
+    a.vpandd(x86::zmm7, x86::zmm7, x86::zmm4);
+    a.k(lanes).vpcmpud(x86::k1, x86::zmm7, x86::zmm4, differs);
+    a.kortestw(x86::k1, x86::k1);
+    a.jnz(otherwise);
+  }
+}
+
+/// The same of shared memory as write_shared(). Loads may be scattered.
+void write_shared_lanes(Writer& w, const Access& access) {
+  x86::Assembler& a = w.a();
+  const Rows addresses = w.source(0, address_class(access));
+  const Rows rows = is_load(w) ? w.result(RegisterClass::word) : w.source(1, RegisterClass::word);
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
+  w.store_source(0);
+  if (is_load(w)) w.store_result();
+  w.load_mask();
+  a.test(x86::r8d, x86::r8d);
+  a.jz(skip);
+  find_shared_offsets(w, access, addresses, otherwise);
+  check_lanes(w, otherwise);
+  if (is_load(w)) {
+    for (int p = 0; p < 2; ++p) {
+      a.kmovw(x86::k1, p == 0 ? x86::k6 : x86::k7);
+      a.k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
+    }
+    w.commit_stored(rows);
+  } else {
+    find_first(w, x86::eax, access.narrow_address ? 4 : 8);
+    a.shl(x86::ecx, 2);
+    a.sub(x86::eax, x86::ecx);
+    a.add(x86::eax, static_cast<std::int32_t>(static_cast<std::uint32_t>(access.offset) - w.program().shared_base));
+    a.vpbroadcastd(x86::zmm2, x86::eax);
+    for (int p = 0; p < 2; ++p) {
+      a.vpaddd(x86::zmm3, x86::zmm2, w.table(Table::words_apart, p));
+      a.k(p == 0 ? x86::k6 : x86::k7).vpcmpud(p == 0 ? x86::k1 : x86::k2, x86::zmm3, p == 0 ? x86::zmm0 : x86::zmm1, 4);
+    }
+    a.kortestw(x86::k1, x86::k2);
+    a.jnz(otherwise);
+    a.movsxd(x86::rcx, x86::eax);  // lane 0's place may lie before the memory
+    a.add(x86::rcx, shared);
+    move_lanes(w, rows, RegisterClass::word);
+    note_store(w);
+  }
+  a.bind(skip);
+  w.end_outside();
+}
+
+/// Adds a lane's word to that at its address in ecx, which has 32 bits; `base` makes it an offset.
+void add_word(Writer& w, const x86::Mem& value, std::int32_t base) {
+  w.a().add(x86::ecx, base);
+  w.a().mov(x86::eax, value);
+  w.a().add(x86::dword_ptr(shared, x86::rcx), x86::eax);
+}
+
+x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
+  x86::Mem mem = w.vector(w.source_slot(source), 0);
+  mem.setSize(4);
+  mem.addOffset(bytes * lane);
+  return mem;
+}
+
+}  // namespace
+
+/// red.shared.add of words: one lane after the other, as several may have one word.
+bool write_update(Writer& w) {
+  const Access& access = w.program().of<Access>(w.operation());
+  const bool adds = access.atomic == code::AtomicOperation::add && access.arithmetic == nullptr && !access.result_used;
+  if (!adds || access.space != Space::shared || access.bytes != 4 || access.register_bits != 32 || access.vector != 1 || access.relative ||
+      w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
+    return false;
+  x86::Assembler& a = w.a();
+  const Rows addresses = w.source(0, address_class(access));
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
+  const std::int32_t base = static_cast<std::int32_t>(access.offset) - static_cast<std::int32_t>(w.program().shared_base);
+  const int address_bytes = access.narrow_address ? 4 : 8;
+  w.store_source(0);
+  w.store_source(1);
+  w.load_mask();
+  a.test(x86::r8d, x86::r8d);
+  a.jz(skip);
+  find_shared_offsets(w, access, addresses, otherwise);
+  check_lanes(w, otherwise);
+  if (!w.masked()) {
+    for (int lane = 0; lane < 32; ++lane) {
+      a.mov(x86::ecx, lane_of(w, 0, lane, address_bytes));
+      add_word(w, lane_of(w, 1, lane, 4), base);
+    }
+  } else {
+    const asmjit::Label next = a.newLabel();
+    a.bind(next);
+    a.tzcnt(x86::edx, x86::r8d);
+    x86::Mem address = lane_of(w, 0, 0, address_bytes), value = lane_of(w, 1, 0, 4);
+    address.setIndex(x86::rdx, access.narrow_address ? 2 : 3);
+    value.setIndex(x86::rdx, 2);
+    a.mov(x86::ecx, address);
+    add_word(w, value, base);
+    a.blsr(x86::r8d, x86::r8d);
+    a.jnz(next);
+  }
+  note_store(w);
+  a.bind(skip);
+  w.end_outside();
+  return true;
+}
+
+bool write_access(Writer& w) {
+  const Access& access = w.program().of<Access>(w.operation());
+  if (access.vector != 1 || access.ordered || access.relative) return false;
+  if (access.offset < std::numeric_limits<std::int32_t>::min() || access.offset > std::numeric_limits<std::int32_t>::max()) return false;
+  const bool words = access.bytes == 4 && access.register_bits == 32, wides = access.bytes == 8 && access.register_bits == 64;
+  if (access.space == Space::shared && words) {
+    w.masked() ? write_shared_lanes(w, access) : write_shared(w, access);
+    return true;
+  }
+  if ((access.space != Space::global && access.space != Space::generic) || access.narrow_address || (!words && !wides)) return false;
+  const RegisterClass kind = words ? RegisterClass::word : RegisterClass::wide;
+  w.masked() ? write_global_lanes(w, access, kind) : write_global(w, access, kind);
+  return true;
+}
+
+}  // namespace warpmat::machine_code

@@ -1,0 +1,260 @@
+// A program as the code of its operations, by pieces: what follows one after another without a jump into it. A piece counts down its
+// operations before it executes them, so that a run has exactly as many as its caller allows.
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include <warpmat/machine_code/live_slots.h>
+#include <warpmat/machine_code/writer.h>
+
+namespace warpmat::machine_code {
+namespace {
+
+using catalogue::Semantics;
+using code::MachineCode;
+using code::Program;
+
+constexpr std::int32_t longest_piece = 48;
+
+/// How an operation is executed.
+enum class Way : std::uint8_t { inside, branch, by_machine };
+
+/// As execute_straight() of the machine: what it does not execute, the machine's step() does.
+Way way_of(const Program& program, const Operation& operation) {
+  switch (operation.semantics) {
+    case Semantics::compute:
+    case Semantics::select:
+    case Semantics::special: return Way::inside;
+    case Semantics::load:
+    case Semantics::store: return program.of<code::Access>(operation).ordered ? Way::by_machine : Way::inside;
+    case Semantics::atomic: return code::may_have_order(program, operation) ? Way::by_machine : Way::inside;
+    case Semantics::branch: return Way::branch;
+    default: return Way::by_machine;
+  }
+}
+
+/// Code in memory that is first written and then executed, never both.
+class Pages {
+ public:
+  explicit Pages(const asmjit::CodeHolder& holder) : bytes_(holder.codeSize()) {
+    void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    std::memcpy(memory, holder.textSection()->data(), holder.textSection()->bufferSize());
+    if (mprotect(memory, bytes_, PROT_READ | PROT_EXEC) == 0)
+      memory_ = static_cast<const std::uint8_t*>(memory);
+    else
+      munmap(memory, bytes_);
+  }
+  ~Pages() {
+    if (memory_ != nullptr) munmap(const_cast<std::uint8_t*>(memory_), bytes_);
+  }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  const std::uint8_t* memory() const { return memory_; }
+
+ private:
+  std::size_t bytes_;
+  const std::uint8_t* memory_ = nullptr;
+};
+
+class CompiledProgram final : public MachineCode {
+ public:
+  CompiledProgram(const asmjit::CodeHolder& holder, std::vector<Place> places, std::deque<scalar::Modifiers> modifiers)
+      : pages_(holder), modifiers_(std::move(modifiers)) {
+    places_ = std::move(places);
+    code_ = pages_.memory();
+    enter_ = reinterpret_cast<void (*)(code::CodeContext*, const std::uint8_t*)>(code_);
+  }
+  bool works() const { return pages_.memory() != nullptr; }
+
+ private:
+  Pages pages_;
+  std::deque<scalar::Modifiers> modifiers_;  ///< stay where they were when the deque moved here
+};
+
+class Compiler {
+ public:
+  Compiler(const Program& program, bool all_lanes)
+      : program_(program), writer_(holder_after_init(), program, all_lanes, modifiers_), all_lanes_(all_lanes) {}
+
+  std::unique_ptr<const MachineCode> compile() {
+    find_pieces();
+    live_.emplace(program_, begins_);
+    writer_.begin_code();
+    for (std::int32_t at = 0; at < count(); at = write_piece(at)) {
+    }
+    writer_.end_code();
+    if (errors_.failed) return nullptr;
+    if (holder_.flatten() != asmjit::kErrorOk || holder_.resolveUnresolvedLinks() != asmjit::kErrorOk) return nullptr;
+    auto made = std::make_unique<CompiledProgram>(holder_, find_places(), std::move(modifiers_));
+    return made->works() ? std::move(made) : nullptr;
+  }
+
+ private:
+  struct Errors final : asmjit::ErrorHandler {
+    void handleError(asmjit::Error, const char*, asmjit::BaseEmitter*) override { failed = true; }
+    bool failed = false;
+  };
+
+  asmjit::CodeHolder& holder_after_init() {
+    holder_.init(asmjit::Environment::host());
+    holder_.setErrorHandler(&errors_);
+    return holder_;
+  }
+
+  std::int32_t count() const { return static_cast<std::int32_t>(program_.operations.size()); }
+  const Operation& operation(std::int32_t i) const { return program_.operations[static_cast<std::size_t>(i)]; }
+  Way way(std::int32_t i) const { return way_of(program_, operation(i)); }
+
+  /// Pieces begin where branches lead, behind branches, where lanes converge, and around what the machine executes.
+  void find_pieces() {
+    begins_.assign(program_.operations.size() + 1, false);
+    is_entry_.assign(program_.operations.size() + 1, false);
+    labels_.resize(program_.operations.size());
+    for (std::int32_t i = 0; i < count(); ++i) {
+      const Operation& op = operation(i);
+      const auto at = static_cast<std::size_t>(i);
+      if (op.converges) begins_[at] = true;
+      if (way(i) == Way::by_machine || way(i) == Way::branch) begins_[at + 1] = true;
+      if (way(i) == Way::by_machine) begins_[at] = true;
+      if (op.target >= 0) begins_[static_cast<std::size_t>(op.target)] = true;
+      if (op.semantics == Semantics::branch_table)
+        for (const std::int32_t target : program_.of<code::BranchTable>(op)) begins_[static_cast<std::size_t>(target)] = true;
+    }
+    for (const code::Function& function : program_.functions) begins_[static_cast<std::size_t>(function.first)] = true;
+    std::int32_t length = 0;
+    for (std::int32_t i = 0; i < count(); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      if (length == longest_piece) begins_[at] = true;
+      length = begins_[at] ? 1 : length + 1;
+      if (begins_[at]) labels_[at] = writer_.a().newLabel();
+      is_entry_[at] = begins_[at] && (way(i) != Way::by_machine || operation(i).guarded);
+    }
+  }
+
+  std::vector<MachineCode::Place> find_places() const {
+    std::vector<MachineCode::Place> places(program_.operations.size() + 1);
+    std::uint32_t distance = 0;
+    for (std::size_t i = program_.operations.size(); i-- > 0;) {
+      places[i].to_next_entry = ++distance;
+      places[i].steps = way(static_cast<std::int32_t>(i)) == Way::by_machine && program_.operations[i].semantics != Semantics::matrix;
+      if (!is_entry_[i]) continue;
+      places[i].code = static_cast<std::uint32_t>(holder_.labelOffset(labels_[i]));
+      distance = 0;
+    }
+    return places;
+  }
+
+  /// Returns where the next piece begins.
+  std::int32_t write_piece(std::int32_t first) {
+    std::int32_t end = first + 1;
+    while (end < count() && !begins_[static_cast<std::size_t>(end)]) ++end;
+    x86::Assembler& a = writer_.a();
+    a.bind(labels_[static_cast<std::size_t>(first)]);
+    writer_.forget();
+    if (way(first) == Way::by_machine) {
+      write_step(first);
+      return end;
+    }
+    const asmjit::Label leaves = writer_.leaving_before(first, 0);
+    leave_if_converging(operation(first), leaves);
+    a.cmp(left, end - first);
+    a.jl(leaves);
+    a.sub(left, end - first);
+    for (std::int32_t i = first; i < end; ++i) {
+      if (i == end - 1 && way(i) == Way::branch) end_piece(i);
+      write_operation(i, end - i - 1);
+    }
+    if (way(end - 1) != Way::branch) end_piece(end - 1);
+    if (end == count()) writer_.leave_before(end, 0);
+    return end;
+  }
+
+  void end_piece(std::int32_t last) {
+    writer_.end_piece([&](code::Slot slot, int bytes) { return live_->is_live_behind(last, slot, bytes); });
+  }
+
+  /// An operation of the machine's step(): without lanes that execute it nothing is to be done.
+  void write_step(std::int32_t i) {
+    const Operation& op = operation(i);
+    if (!op.guarded) return writer_.leave_before(i, 0);
+    x86::Assembler& a = writer_.a();
+    const asmjit::Label leaves = writer_.leaving_before(i, 0);
+    leave_if_converging(op, leaves);
+    a.mov(x86::eax, writer_.predicate(op.guard));
+    if (op.guard_inverted) a.not_(x86::eax);
+    a.test(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, lanes))), x86::eax);
+    a.jnz(leaves);
+    a.cmp(left, 1);
+    a.jl(leaves);
+    a.sub(left, 1);
+  }
+
+  void leave_if_converging(const Operation& op, const asmjit::Label& leaves) {
+    if (!op.converges) return;
+    writer_.a().cmp(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, apart))), 0);
+    writer_.a().jne(leaves);
+  }
+
+  void write_operation(std::int32_t i, std::int32_t ahead) {
+    writer_.begin(i, ahead);
+    const Operation& op = operation(i);
+    if (op.semantics == Semantics::branch) return write_branch(op, i);
+    if (is_access(op) && op.shortcut == code::Shortcut::none) {
+      if (!write_access(writer_)) writer_.execute_outside();
+    } else if (op.semantics == Semantics::special) {
+      if (!write_special(writer_)) writer_.execute_outside();
+    } else if (op.semantics == Semantics::atomic) {
+      if (!write_update(writer_)) writer_.execute_outside();
+    } else if (!write_computation(writer_)) {
+      const bool row = op.shortcut == code::Shortcut::kernel || op.shortcut == code::Shortcut::function;
+      row && !writer_.masked() ? writer_.call_row() : writer_.execute_outside();
+    }
+  }
+
+  static bool is_access(const Operation& op) { return op.semantics == Semantics::load || op.semantics == Semantics::store; }
+
+  /// A branch of all lanes of the split, or of none: the machine separates lanes.
+  void write_branch(const Operation& op, std::int32_t i) {
+    x86::Assembler& a = writer_.a();
+    const asmjit::Label& target = labels_[static_cast<std::size_t>(op.target)];
+    if (!op.guarded) {
+      a.jmp(target);
+      return;
+    }
+    a.mov(x86::eax, writer_.predicate(op.guard));
+    if (op.guard_inverted) a.not_(x86::eax);
+    if (all_lanes_) {
+      a.cmp(x86::eax, -1);
+    } else {
+      const x86::Mem lanes = x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, lanes)));
+      a.and_(x86::eax, lanes);
+      a.cmp(x86::eax, lanes);
+    }
+    a.je(target);
+    a.test(x86::eax, x86::eax);
+    a.jnz(writer_.leaving_before(i, 1));
+  }
+
+  const Program& program_;
+  Errors errors_;
+  asmjit::CodeHolder holder_;
+  std::deque<scalar::Modifiers> modifiers_;
+  Writer writer_;
+  bool all_lanes_;
+  std::vector<bool> begins_, is_entry_;
+  std::optional<LiveSlots> live_;
+  std::vector<asmjit::Label> labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<const MachineCode> compile(const Program& program, bool all_lanes) {
+  return Compiler(program, all_lanes).compile();
+}
+
+}  // namespace warpmat::machine_code

@@ -1,0 +1,10 @@
+// Where asmjit is not there: the interpreter executes all.
+
+#include <warpmat/machine_code/use.h>
+
+namespace warpmat {
+
+void use_machine_code() {}
+void use_machine_code(code::CompileWhen) {}
+
+}  // namespace warpmat

@@ -1,0 +1,353 @@
+#include <warpmat/machine_code/writer.h>
+
+#include <cstddef>
+#include <limits>
+
+namespace warpmat::machine_code {
+namespace {
+
+constexpr std::array saved{x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15};
+/// The pointers to a row's results and sources, and what aligns calls.
+constexpr int results_at = 0, sources_at = 16, stack_bytes = 16 + 8 * static_cast<int>(code::fewest_slots) + 8;
+
+int parts_of(RegisterClass register_class) {
+  return register_class == RegisterClass::wide ? 4 : 2;
+}
+
+x86::Mem member(std::size_t offset, std::uint32_t size) {
+  return x86::Mem(context, static_cast<std::int32_t>(offset), size);
+}
+
+constexpr std::uint32_t words_of(Table table) {
+  if (table == Table::nan) return 1;
+  return table == Table::wides_apart_4 || table == Table::wides_apart_8 ? 4 : 2;  // vectors
+}
+
+}  // namespace
+
+Writer::Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers)
+    : assembler_(&holder),
+      program_(program),
+      all_lanes_(all_lanes),
+      modifiers_(modifiers),
+      leave_(assembler_.newLabel()),
+      tables_(assembler_.newLabel()) {}
+
+void Writer::begin_code() {
+  for (const x86::Gp& gp : saved) assembler_.push(gp);
+  assembler_.sub(x86::rsp, stack_bytes);
+  assembler_.mov(context, x86::rdi);
+  assembler_.mov(frame, member(offsetof(CodeContext, frame), 8));
+  assembler_.mov(constants, member(offsetof(CodeContext, constants), 8));
+  assembler_.mov(known, member(offsetof(CodeContext, known), 8));
+  assembler_.mov(shared, member(offsetof(CodeContext, shared), 8));
+  assembler_.mov(left, member(offsetof(CodeContext, left), 4));
+  assembler_.jmp(x86::rsi);
+}
+
+void Writer::end_code() {
+  for (std::size_t i = 0; i < behind_.size(); ++i) {
+    const std::function<void()> write = behind_[i];  // it may add another, and so move them
+    write();
+  }
+  assembler_.bind(leave_);
+  assembler_.mov(member(offsetof(CodeContext, left), 4), left);
+  assembler_.vzeroupper();
+  assembler_.add(x86::rsp, stack_bytes);
+  for (auto gp = saved.rbegin(); gp != saved.rend(); ++gp) assembler_.pop(*gp);
+  assembler_.ret();
+  assembler_.align(asmjit::AlignMode::kData, vector_bytes);
+  assembler_.bind(tables_);
+  const auto words = [&](std::uint32_t count, auto value) {
+    for (std::uint32_t i = 0; i < count; ++i) assembler_.embedUInt32(value(i));
+  };
+  const auto wides = [&](std::uint64_t apart) {
+    for (std::uint64_t i = 0; i < 32; ++i) assembler_.embedUInt64(i * apart);
+  };
+  words(32, [](std::uint32_t i) { return 4 * i; });
+  wides(4);
+  wides(8);
+  words(32, [](std::uint32_t i) { return i; });
+  words(16, [](std::uint32_t) { return 0x7fffffffU; });
+  for (const std::uint32_t first : {0U, 4U, 8U, 12U})  // the bits of 128 bytes from a multiple of 4 on, in a map of bytes
+    words(8, [&](std::uint32_t i) {
+      const auto bits_of = [&](std::uint32_t cell) {
+        return cell == 0 ? 0xffffU << first & 0xffff : cell < 8 ? 0xffffU : cell == 8 ? 0xffffU >> (16 - first) : 0;
+      };
+      return bits_of(2 * i) | bits_of(2 * i + 1) << 16;
+    });
+}
+
+x86::Mem Writer::table(Table which, int part) {
+  std::uint32_t before = 0;
+  for (int i = 0; i < static_cast<int>(which); ++i) before += words_of(static_cast<Table>(i));
+  return x86::zmmword_ptr(tables_, (static_cast<int>(before) + part) * vector_bytes);
+}
+
+void Writer::begin(std::int32_t number, std::int32_t ahead) {
+  number_ = number;
+  ahead_ = ahead;
+  begun_at_ = ++time_;
+  masked_ = operation().guarded || !all_lanes_;
+  has_outside_ = false;
+}
+
+void Writer::load_mask() {
+  const Operation& op = operation();
+  assembler_.mov(x86::r8d, member(offsetof(CodeContext, lanes), 4));
+  if (op.guarded) {
+    assembler_.mov(x86::ecx, predicate(op.guard));
+    if (op.guard_inverted) assembler_.not_(x86::ecx);
+    assembler_.and_(x86::r8d, x86::ecx);
+  }
+  assembler_.mov(x86::ecx, x86::r8d);
+  assembler_.not_(x86::ecx);
+  assembler_.kmovd(x86::k4, x86::ecx);
+  assembler_.kmovd(x86::k6, x86::r8d);
+  assembler_.kshiftrd(x86::k7, x86::k6, 16);
+}
+
+void Writer::store_row(int row) {
+  Held& held = held_[static_cast<std::size_t>(row)];
+  if (!held.is_held || !held.dirty) return;
+  const Rows rows = rows_of(row, held.parts);
+  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(held.slot, p), rows.part[static_cast<std::size_t>(p)]);
+  held.dirty = false;
+}
+
+void Writer::store_all() {
+  for (int i = 0; i < held_rows; ++i) store_row(i);
+}
+
+void Writer::store_overlap(Slot slot, int bytes) {
+  for (int i = 0; i < held_rows; ++i) {
+    const Held& held = held_[static_cast<std::size_t>(i)];
+    if (held.is_held && held.slot >= 0 && held.slot < slot + bytes && slot < held.slot + held.parts * vector_bytes) store_row(i);
+  }
+}
+
+void Writer::end_piece(const std::function<bool(Slot, int)>& is_live) {
+  for (int i = 0; i < held_rows; ++i) {
+    const Held& held = held_[static_cast<std::size_t>(i)];
+    if (held.is_held && held.dirty && is_live(held.slot, held.parts * vector_bytes)) store_row(i);
+  }
+  forget();
+}
+
+x86::Mem Writer::predicate(Slot slot) const {
+  return slot >= 0 ? x86::dword_ptr(frame, slot) : x86::dword_ptr(constants, ~slot);
+}
+
+x86::Mem Writer::vector(Slot slot, int part) const {
+  return slot >= 0 ? x86::zmmword_ptr(frame, slot + vector_bytes * part) : x86::zmmword_ptr(constants, ~slot + vector_bytes * part);
+}
+
+Rows Writer::rows_of(int row, int parts) const {
+  Rows rows;
+  rows.parts = parts;
+  for (int i = 0; i < parts; ++i) rows.part[static_cast<std::size_t>(i)] = x86::zmm(static_cast<std::uint32_t>(first_vector + 2 * row + i));
+  return rows;
+}
+
+/// The row that has not been used for the longest time, of a wide the pair of rows; none that this operation uses.
+int Writer::find_room(int parts) {
+  const int step = parts / 2;
+  int best = -1;
+  std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
+  for (int i = 0; i < held_rows; i += step) {
+    std::uint64_t used = 0;
+    for (int j = i; j < i + step; ++j) used = std::max(used, held_[static_cast<std::size_t>(j)].used);
+    if (used >= begun_at_ || used >= oldest) continue;
+    oldest = used;
+    best = i;
+  }
+  for (int j = best; j < best + step; ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    store_row(j);
+    if (held_[at].second) {  // half of a wide is none
+      store_row(j - 1);
+      held_[at - 1].is_held = false;
+    }
+    if (held_[at].is_held && held_[at].parts == 4) held_[at + 1] = {};
+    held_[at] = {.used = begun_at_};
+  }
+  return best;
+}
+
+Rows Writer::row_at(Slot slot, RegisterClass register_class) {
+  const int parts = parts_of(register_class);
+  for (int i = 0; i < held_rows; ++i) {
+    Held& held = held_[static_cast<std::size_t>(i)];
+    if (!held.is_held || held.slot != slot || held.parts != parts) continue;
+    held.used = begun_at_;
+    if (parts == 4) held_[static_cast<std::size_t>(i) + 1].used = begun_at_;
+    return rows_of(i, parts);
+  }
+  const int row = find_room(parts);
+  store_overlap(slot, parts * vector_bytes);
+  const Rows rows = rows_of(row, parts);
+  for (int i = 0; i < parts; ++i) assembler_.vmovdqu32(rows.part[static_cast<std::size_t>(i)], vector(slot, i));
+  hold(rows, slot);
+  return rows;
+}
+
+Rows Writer::result(RegisterClass register_class) {
+  const int parts = parts_of(register_class);
+  return rows_of(find_room(parts), parts);
+}
+
+void Writer::forget_overlap(Slot slot, int bytes) {
+  for (Held& held : held_)
+    if (held.is_held && held.slot >= 0 && held.slot < slot + bytes && slot < held.slot + held.parts * vector_bytes) held.is_held = false;
+}
+
+void Writer::hold(const Rows& rows, Slot slot) {
+  const std::size_t row = (rows.part[0].id() - first_vector) / 2;
+  held_[row] = {.is_held = true, .slot = slot, .parts = rows.parts, .used = begun_at_};
+  if (rows.parts == 4) held_[row + 1] = {.second = true, .used = begun_at_};
+}
+
+void Writer::commit(const Rows& rows, int i) {
+  const Slot slot = result_slot(i);
+  if (masked_) {
+    store_overlap(slot, rows.parts * vector_bytes);
+    merge(rows, slot);
+  }
+  forget_overlap(slot, rows.parts * vector_bytes);
+  hold(rows, slot);
+  held_[(rows.part[0].id() - first_vector) / 2].dirty = true;
+}
+
+void Writer::commit_stored(const Rows& rows, int i) {
+  const Slot slot = result_slot(i);
+  if (masked_) merge(rows, slot);
+  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(slot, p), rows.part[static_cast<std::size_t>(p)]);
+  forget_overlap(slot, rows.parts * vector_bytes);
+}
+
+/// Lanes that do not execute get what memory has.
+void Writer::merge(const Rows& rows, Slot slot) {
+  load_mask();
+  for (int p = 0; p < rows.parts; ++p) {
+    const auto& part = rows.part[static_cast<std::size_t>(p)];
+    if (p != 0) assembler_.kshiftrd(x86::k5, x86::k4, static_cast<std::uint8_t>(p * 32 / rows.parts));
+    const x86::KReg& others = p == 0 ? x86::k4 : x86::k5;
+    rows.parts == 2 ? assembler_.k(others).vmovdqu32(part, vector(slot, p)) : assembler_.k(others).vmovdqu64(part, vector(slot, p));
+  }
+}
+
+void Writer::commit_predicate(int i) {
+  const Slot slot = result_slot(i);
+  if (masked_) {
+    load_mask();
+    assembler_.mov(x86::ecx, predicate(slot));
+    assembler_.xor_(x86::eax, x86::ecx);
+    assembler_.and_(x86::eax, x86::r8d);
+    assembler_.xor_(x86::eax, x86::ecx);
+  }
+  store_overlap(slot, 4);  // of a register that has been there
+  forget_overlap(slot, 4);
+  assembler_.mov(predicate(slot), x86::eax);
+}
+
+void Writer::predicate_words(Slot slot) {
+  x86::Mem mem = predicate(slot);
+  mem.setSize(2);
+  assembler_.kmovw(x86::k1, mem);
+  mem.addOffset(2);
+  assembler_.kmovw(x86::k2, mem);
+}
+
+void Writer::predicate_part(Slot slot, int part) {
+  x86::Mem mem = predicate(slot);
+  mem.setSize(1);
+  mem.addOffset(part);
+  assembler_.kmovb(x86::k1, mem);
+}
+
+void Writer::call_outside() {
+  assembler_.mov(x86::rdi, context);
+  assembler_.mov(x86::esi, number_);
+  assembler_.mov(x86::edx, ahead_);
+  assembler_.mov(member(offsetof(CodeContext, left), 4), left);
+  assembler_.vzeroupper();
+  assembler_.call(member(offsetof(CodeContext, execute), 8));
+  assembler_.test(x86::eax, x86::eax);
+  assembler_.jnz(leaving_before(number_ + 1, ahead_));
+}
+
+void Writer::call_row() {
+  const Operation& op = operation();
+  store_all();
+  const auto place = [&](Slot slot, int at) {
+    slot >= 0 ? assembler_.lea(x86::rax, x86::ptr(frame, slot)) : assembler_.lea(x86::rax, x86::ptr(constants, ~slot));
+    assembler_.mov(x86::qword_ptr(x86::rsp, at), x86::rax);
+  };
+  place(result_slot(0), results_at);
+  for (int i = 0; i < op.sources; ++i) place(source_slot(i), sources_at + 8 * i);
+  assembler_.mov(x86::qword_ptr(x86::rsp, results_at + 8), 0);
+  assembler_.mov(x86::qword_ptr(x86::rsp, sources_at + 8 * op.sources), 0);
+  assembler_.lea(x86::rdi, x86::ptr(x86::rsp, results_at));
+  assembler_.lea(x86::rsi, x86::ptr(x86::rsp, sources_at));
+  std::uint64_t function = 0;
+  if (op.kernel != nullptr) {
+    function = reinterpret_cast<std::uint64_t>(op.kernel);
+    assembler_.mov(x86::rdx, reinterpret_cast<std::uint64_t>(&modifiers_.emplace_back(program_.of<scalar::Modifiers>(op))));
+  } else {
+    function = reinterpret_cast<std::uint64_t>(op.function);
+  }
+  assembler_.vzeroupper();
+  assembler_.mov(x86::rax, function);
+  assembler_.call(x86::rax);
+  forget();
+}
+
+void Writer::execute_outside() {
+  store_all();
+  call_outside();
+  forget();
+}
+
+asmjit::Label Writer::begin_outside() {
+  held_outside_ = held_;
+  outside_ = assembler_.newLabel();
+  continue_ = assembler_.newLabel();
+  has_outside_ = true;
+  return outside_;
+}
+
+void Writer::end_outside() {
+  assembler_.bind(continue_);
+  behind_.push_back([this, number = number_, ahead = ahead_, from = outside_, to = continue_, before = held_outside_, held = held_] {
+    assembler_.bind(from);
+    number_ = number;
+    ahead_ = ahead;
+    held_ = before;
+    store_all();
+    call_outside();
+    for (int i = 0; i < held_rows; ++i) {
+      const Held& one = held[static_cast<std::size_t>(i)];
+      if (!one.is_held) continue;
+      const Rows rows = rows_of(i, one.parts);
+      for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(rows.part[static_cast<std::size_t>(p)], vector(one.slot, p));
+    }
+    assembler_.jmp(to);
+  });
+}
+
+void Writer::leave_before(std::int32_t number, std::int32_t unused) {
+  assembler_.mov(member(offsetof(CodeContext, pc), 4), number);
+  if (unused != 0) assembler_.add(left, unused);
+  assembler_.jmp(leave_);
+}
+
+asmjit::Label Writer::leaving_before(std::int32_t number, std::int32_t unused) {
+  const asmjit::Label label = assembler_.newLabel();
+  behind_.push_back([this, number, unused, label] {
+    assembler_.bind(label);
+    leave_before(number, unused);
+  });
+  return label;
+}
+
+}  // namespace warpmat::machine_code

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <asmjit/x86.h>
+
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/program/machine_code.h>
+#include <warpmat/scalar/kernel.h>
+
+namespace warpmat::machine_code {
+
+namespace x86 = asmjit::x86;
+using code::CodeContext;
+using code::Operation;
+using code::RegisterClass;
+using code::Slot;
+
+/// A register of a warp in the CPU's registers: 2 vectors of 16 words, or 4 of 8 wides.
+struct Rows {
+  std::array<x86::Zmm, 4> part;
+  int parts = 0;
+};
+
+/// The tables behind the code, in vectors.
+enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lanes, nan, row_bits };
+
+// The registers of the CPU that the code keeps. All others are free between two operations; k1 to k3 and zmm0 to zmm7 within one.
+inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13, left = x86::r14d, known = x86::r15, shared = x86::rbp;
+
+/// Writes the code of operations. Registers of the warp that an operation has read or written stay in vectors until others need the room. A
+/// result is stored where something else than this piece of code may read it: before the machine executes an operation, and at the end of
+/// the piece where it is live. So memory holds what the interpreter would have left, but for registers that nothing reads any more.
+class Writer {
+ public:
+  /// `modifiers` lives as long as the code.
+  Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers);
+
+  x86::Assembler& a() { return assembler_; }
+  const code::Program& program() const { return program_; }
+
+  // ---- The operation
+  /// Begins operation `number`, behind which `ahead` more of its piece follow. Its lanes' mask is ready where it is masked.
+  void begin(std::int32_t number, std::int32_t ahead);
+  std::int32_t number() const { return number_; }
+  const Operation& operation() const { return program_.operations[static_cast<std::size_t>(number_)]; }
+  /// Whether lanes of the warp may not execute it: results of those stay.
+  bool masked() const { return masked_; }
+  Slot result_slot(int i) const { return slots()[i]; }
+  Slot source_slot(int i) const { return slots()[operation().results + i]; }
+
+  Rows source(int i, RegisterClass register_class) { return row_at(source_slot(i), register_class); }
+  Rows row_at(Slot slot, RegisterClass register_class);
+  /// Vectors for a result, whose contents are not those of any source.
+  Rows result(RegisterClass register_class);
+  /// Those are result `i` now, in the lanes that execute.
+  void commit(const Rows& rows, int i = 0);
+  /// The predicate of a result is eax.
+  void commit_predicate(int i = 0);
+  /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them; k4: all others.
+  void load_mask();
+  /// Before code that may jump over a result: its register is in memory, as it was, and commit_stored() leaves it there.
+  void store_result(int i = 0) { store_overlap(result_slot(i), 4 * vector_bytes); }
+  /// commit(), and no vectors hold the result then.
+  void commit_stored(const Rows& rows, int i = 0);
+  /// Memory has what vectors have of a source, or of all registers.
+  void store_source(int i) { store_overlap(source_slot(i), 4 * vector_bytes); }
+  void store_all();
+  /// The piece ends: of what vectors have, memory gets what is_live() says, a slot and its bytes.
+  void end_piece(const std::function<bool(Slot slot, int bytes)>& is_live);
+  /// k1 and k2: the first and the last 16 lanes of a predicate; `part` of 8 lanes in k1.
+  void predicate_words(Slot slot);
+  void predicate_part(Slot slot, int part);
+  x86::Mem predicate(Slot slot) const;
+  x86::Mem vector(Slot slot, int part) const;
+  x86::Mem table(Table which, int part = 0);
+
+  // ---- Leaving
+  /// Has the machine execute the operation: all vectors are free then.
+  void execute_outside();
+  /// Calls the operation's function or kernel, which all lanes execute: its shortcut says so.
+  void call_row();
+  /// execute_outside() where the code jumps to the label that is returned. Then the code goes on behind the operation, with what vectors
+  /// hold at the end of it: to be called by end_outside().
+  asmjit::Label begin_outside();
+  void end_outside();
+  /// Ends the run before operation `number`, of whose piece `unused` operations were counted down.
+  void leave_before(std::int32_t number, std::int32_t unused);
+  /// The label of a place that leaves so, behind all code.
+  asmjit::Label leaving_before(std::int32_t number, std::int32_t unused);
+  /// Code that lies behind all other, where it is not in the way.
+  void behind(std::function<void()> write) { behind_.push_back(std::move(write)); }
+  void forget() {
+    for (Held& held : held_) held.is_held = false;
+  }
+
+  void begin_code();
+  /// Writes what lies behind the code.
+  void end_code();
+
+ private:
+  struct Held {
+    bool is_held = false;
+    Slot slot = 0;
+    int parts = 0;  ///< of a wide, whose second half is the next one
+    bool second = false;
+    bool dirty = false;  ///< memory has another value
+    std::uint64_t used = 0;
+  };
+  static constexpr int first_vector = 8, held_rows = 12, vector_bytes = 64;
+
+  const Slot* slots() const { return program_.slots.data() + operation().slots; }
+  int find_room(int parts);
+  Rows rows_of(int row, int parts) const;
+  void forget_overlap(Slot slot, int bytes);
+  void store_overlap(Slot slot, int bytes);
+  void store_row(int row);
+  void merge(const Rows& rows, Slot slot);
+  void call_outside();
+  void hold(const Rows& rows, Slot slot);
+
+  x86::Assembler assembler_;
+  const code::Program& program_;
+  bool all_lanes_;
+  bool masked_ = false;
+  std::int32_t number_ = 0, ahead_ = 0;
+  std::deque<scalar::Modifiers>& modifiers_;  ///< of kernels, where the code finds them
+  std::uint64_t time_ = 0, begun_at_ = 0;
+  std::array<Held, held_rows> held_{}, held_outside_{};  ///< now; when begin_outside() was called
+  asmjit::Label leave_, tables_, outside_, continue_;
+  bool has_outside_ = false;
+  std::vector<std::function<void()>> behind_;
+};
+
+/// Null: nothing of it is worth it.
+std::unique_ptr<const code::MachineCode> compile(const code::Program& program, bool all_lanes);
+
+/// Writes the operation's code where there is a row for it: rows.cpp. False: nothing is written.
+bool write_computation(Writer& writer);
+/// A load or store of words or wides of all lanes, in the usual case: accesses.cpp.
+bool write_access(Writer& writer);
+/// An update of words in shared memory that gives no result: accesses.cpp.
+bool write_update(Writer& writer);
+/// A special register that needs no look: rows.cpp.
+bool write_special(Writer& writer);
+
+}  // namespace warpmat::machine_code

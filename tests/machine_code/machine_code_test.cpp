@@ -1,0 +1,344 @@
+// Kernels as machine code leave what the interpreter leaves: bytes, counts of operations, errors. Where the CPU has no AVX-512, or asmjit
+// is not there, both are the interpreter.
+
+#include <cfenv>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine_code/use.h>
+#include <warpmat/ptx/program/machine_code.h>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+namespace warpmat::machine_code_test {
+namespace {
+
+/// All programs are compiled at once, or none is.
+class Compiling {
+ public:
+  explicit Compiling(bool compiles) {
+    if (compiles)
+      use_machine_code(code::CompileWhen::at_once);
+    else
+      code::set_program_compiler(nullptr);
+  }
+  ~Compiling() { use_machine_code(); }
+  Compiling(const Compiling&) = delete;
+  Compiling& operator=(const Compiling&) = delete;
+};
+
+struct Shape {
+  std::uint32_t blocks, threads;
+  std::uint32_t shared_bytes = 0;
+};
+
+/// What a launch leaves, as text: its memory's digest, its operations, and its error.
+struct Left {
+  std::vector<std::uint64_t> memory;
+  std::uint64_t operations = 0;
+  std::string error;
+  friend bool operator==(const Left&, const Left&) = default;
+};
+
+constexpr std::size_t inputs = 4096;  // wides
+
+/// Values of which most are special for some type.
+std::vector<std::uint64_t> make_inputs() {
+  constexpr std::uint64_t special[] = {0,
+                                       1,
+                                       0x80000000,
+                                       0x7fffffff,
+                                       0xffffffff,
+                                       0x7f800000,
+                                       0xff800000,
+                                       0x7fc00001,
+                                       0x7f800001,
+                                       0x00800000,
+                                       0x007fffff,
+                                       0x80000001,
+                                       0x3f800000,
+                                       0xbf800000,
+                                       31,
+                                       32,
+                                       33,
+                                       64,
+                                       0x7ff0000000000000,
+                                       0x7ff8000000000001,
+                                       0x8000000000000000,
+                                       0x4f000000,
+                                       0xcf000000,
+                                       0x4effffff,
+                                       0x3ff0000000000000,
+                                       0x000fffffffffffff,
+                                       0x7ff0000000000001,
+                                       255};
+  std::mt19937_64 random(20261129);
+  std::vector<std::uint64_t> values(inputs);
+  for (std::uint64_t& value : values) {
+    const std::uint64_t choice = random();
+    value = choice % 4 == 0   ? special[choice / 4 % std::size(special)]
+            : choice % 4 == 1 ? special[choice / 4 % std::size(special)] << 32 | special[choice / 256 % std::size(special)]
+            : choice % 4 == 2 ? random() % 70
+                              : random();
+  }
+  return values;
+}
+
+Left run(const Module& module, const Shape& shape, bool compiles, const LaunchOptions& options = {}) {
+  const Compiling compiling(compiles);
+  DeviceMemory memory;
+  const std::uint64_t in = memory.allocate(make_inputs(), "in"), out = memory.allocate(8 * inputs, "out");
+  Left left;
+  try {
+    const Kernel kernel(module, "k");
+    left.operations = launch(kernel, {{shape.blocks}, {shape.threads}, shape.shared_bytes}, memory, {in, out}, options).operations;
+  } catch (const std::exception& error) {
+    left.error = error.what();
+  }
+  left.memory = memory.read<std::uint64_t>(out, inputs);
+  return left;
+}
+
+/// A kernel whose threads have their numbers in %i, wides in %a, %b, %c, and the address of a wide of their own in %out.
+Module kernel_of(const std::string& body, const std::string& before = "") {
+  return module_of(".param .u64 in, .param .u64 out", R"(
+    .reg .b32 %r<40>, %i, %t, %n; .reg .b64 %l<40>, %in, %out, %a, %b, %c, %d; .reg .b16 %h<20>; .reg .pred %p<20>; .reg .f32 %f<20>;
+    .reg .f64 %g<20>; .reg .b32 %w, %x, %y, %z;
+    ld.param.u64 %in, [in]; ld.param.u64 %out, [out];
+    mov.u32 %t, %tid.x; mov.u32 %r0, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %i, %r0, %n, %t;
+    mul.wide.u32 %l0, %i, 8; add.u64 %l1, %in, %l0; add.u64 %out, %out, %l0;
+    ld.global.u64 %a, [%l1]; ld.global.u64 %b, [%l1+8]; ld.global.u64 %c, [%l1+16]; mov.u64 %d, 5;
+    cvt.u32.u64 %x, %a; cvt.u32.u64 %y, %b; cvt.u32.u64 %z, %c; mov.u32 %w, 9; and.b32 %r1, %i, 3; setp.eq.u32 %p1, %r1, 1;
+)" + body + R"(
+    st.global.u64 [%out], %d;
+    ret;
+)",
+                   "sm_90", before);
+}
+
+void check_same(const Module& module, const Shape& shape, const LaunchOptions& options = {}) {
+  const Left interpreted = run(module, shape, false, options), compiled = run(module, shape, true, options);
+  CHECK(compiled.error == interpreted.error);
+  CHECK(compiled.operations == interpreted.operations);
+  CHECK((compiled.memory == interpreted.memory));
+}
+
+constexpr Shape whole{40, 64}, partial{37, 50}, more_warps{30, 128};
+
+}  // namespace
+
+TEST_CASE("scalar statements as machine code give the interpreter's bits", "[machine_code]") {
+  const std::vector<const char*> integers32{"u32", "s32"}, integers64{"u64", "s64"}, bits32{"b32"}, bits64{"b64"};
+  std::vector<std::pair<std::string, bool>> statements;  // and whether the result is wide
+  const auto add = [&](const std::string& opcode, const std::vector<const char*>& types, int sources, bool wide) {
+    const char* const operands[] = {"", "{0}", "{0}, {1}", "{0}, {1}, {2}"};
+    for (const char* type : types) {
+      const bool f32 = type[0] == 'f' && type[1] == '3', f64 = type[0] == 'f' && !f32;
+      const std::string text = fmt::format(fmt::runtime(operands[sources]),
+                                           f32    ? "%f1"
+                                           : f64  ? "%g1"
+                                           : wide ? "%a"
+                                                  : "%x",
+                                           f32    ? "%f2"
+                                           : f64  ? "%g2"
+                                           : wide ? "%b"
+                                                  : "%y",
+                                           f32    ? "%f3"
+                                           : f64  ? "%g3"
+                                           : wide ? "%c"
+                                                  : "%z");
+      const std::string result = f32 ? "%f0" : f64 ? "%g0" : wide ? "%d" : "%w";
+      statements.push_back({fmt::format("GUARD {}.{} {}, {};", opcode, type, result, text), wide || f64});
+    }
+  };
+  for (const char* opcode : {"add", "sub", "mul.lo", "mul.hi", "min", "max", "div", "rem"}) {
+    add(opcode, integers32, 2, false);
+    add(opcode, integers64, 2, true);
+  }
+  for (const char* opcode : {"and", "or", "xor"}) {
+    add(opcode, bits32, 2, false);
+    add(opcode, bits64, 2, true);
+  }
+  add("not", bits32, 1, false);
+  add("not", bits64, 1, true);
+  for (const char* opcode : {"abs", "neg"}) {
+    add(opcode, {"s32"}, 1, false);
+    add(opcode, {"s64"}, 1, true);
+  }
+  add("mad.lo", integers32, 3, false);
+  add("mad.lo", integers64, 3, true);
+  for (const char* opcode :
+       {"add", "sub", "mul", "div.rn", "min", "max", "add.ftz", "mul.ftz", "add.sat", "add.rz", "max.NaN", "div.approx"})
+    add(opcode, {"f32"}, 2, false);
+  for (const char* opcode : {"neg", "abs", "sqrt.rn", "rcp.rn", "ex2.approx", "sin.approx", "neg.ftz"}) add(opcode, {"f32"}, 1, false);
+  for (const char* opcode : {"fma.rn", "fma.rn.ftz", "fma.rz"}) add(opcode, {"f32"}, 3, false);
+  for (const char* opcode : {"add", "sub", "mul", "div.rn", "min", "max", "add.rz"}) add(opcode, {"f64"}, 2, true);
+  for (const char* opcode : {"sqrt.rn", "neg", "abs"}) add(opcode, {"f64"}, 1, true);
+  add("fma.rn", {"f64"}, 3, true);
+  for (const char* statement : {"shl.b32 %w, %x, %y;",
+                                "shr.u32 %w, %x, %y;",
+                                "shr.s32 %w, %x, %y;",
+                                "shl.b32 %w, %x, 7;",
+                                "lop3.b32 %w, %x, %y, %z, 0x5a;",
+                                "popc.b32 %w, %x;",
+                                "prmt.b32 %w, %x, %y, 0x5140;",
+                                "bfe.u32 %w, %x, %y, %z;",
+                                "shf.l.wrap.b32 %w, %x, %y, %z;",
+                                "cvt.rn.f32.s32 %f0, %x;",
+                                "cvt.rn.f32.u32 %f0, %x;",
+                                "cvt.rzi.s32.f32 %w, %f1;",
+                                "cvt.rni.s32.f32 %w, %f1;",
+                                "cvt.rzi.u32.f32 %w, %f1;",
+                                "cvt.rzi.ftz.s32.f32 %w, %f1;",
+                                "cvt.rn.f32.f64 %f0, %g1;",
+                                "selp.b32 %w, %x, %y, %p1;",
+                                "selp.f32 %f0, %f1, %f2, %p1;",
+                                "cvt.u32.u64 %w, %b;",
+                                "mov.u32 %w, %x;",
+                                "mov.u32 %w, %laneid;",
+                                "mov.u32 %w, %nctaid.x;",
+                                "setp.lt.s32 %p2, %x, %y;",
+                                "setp.hs.u32 %p2, %x, %y;",
+                                "setp.ne.b32 %p2, %x, %y;",
+                                "setp.ge.s64 %p2, %a, %b;",
+                                "setp.lt.u64 %p2, %a, %b;",
+                                "setp.lt.f32 %p2, %f1, %f2;",
+                                "setp.geu.f32 %p2, %f1, %f2;",
+                                "setp.nan.f32 %p2, %f1, %f2;",
+                                "setp.num.f32 %p2, %f1, %f2;",
+                                "setp.neu.f32 %p2, %f1, %f2;",
+                                "setp.eq.ftz.f32 %p2, %f1, %f2;",
+                                "setp.gt.f64 %p2, %g1, %g2;",
+                                "setp.lt.and.s32 %p2, %x, %y, %p1;",
+                                "setp.lt.s32 %p2|%p3, %x, %y;",
+                                "and.pred %p2, %p1, %p4;",
+                                "or.pred %p2, %p1, %p4;",
+                                "xor.pred %p2, %p1, %p4;",
+                                "not.pred %p2, %p1;"})
+    statements.push_back({std::string("GUARD ") + statement, false});
+  for (const char* statement :
+       {"shl.b64 %d, %a, %y;", "shr.u64 %d, %a, %y;", "shr.s64 %d, %a, %y;", "mul.wide.u32 %d, %x, %y;", "mul.wide.s32 %d, %x, %y;",
+        "mad.wide.u32 %d, %x, %y, %c;", "mad.wide.s32 %d, %x, %y, %c;", "cvt.u64.u32 %d, %x;", "cvt.s64.s32 %d, %x;",
+        "selp.b64 %d, %a, %b, %p1;", "mov.u64 %d, %a;", "cvt.f64.f32 %g0, %f1;", "cvt.rn.f64.s32 %g0, %x;"})
+    statements.push_back({std::string("GUARD ") + statement, true});
+  CHECK(statements.size() > 110);
+  const std::string before = R"(
+    mov.b32 %f0, %w; mov.b32 %f1, %x; mov.b32 %f2, %y; mov.b32 %f3, %z; mov.b64 %g0, %d; mov.b64 %g1, %a; mov.b64 %g2, %b; mov.b64 %g3, %c;
+    setp.gt.u32 %p2, %x, 3; setp.lt.s32 %p4, %y, %z; setp.lt.s32 %p3, %z, %x;
+)";
+  const std::string behind = R"(
+    selp.u32 %r2, 77, 0, %p2; selp.u32 %r3, 1000, 0, %p3; mov.b32 %r4, %f0; xor.b32 %w, %w, %r2; add.u32 %w, %w, %r3;
+    mov.b64 %l3, %g0; xor.b64 %d, %d, %l3; mov.b64 %l4, {%w, %r4}; add.u64 %d, %d, %l4;
+)";
+  for (const auto& [statement, wide] : statements)
+    for (const char* guard : {"", "@%p1 ", "@!%p4 "}) {
+      const std::string text = guard + statement.substr(6);
+      INFO(text);
+      check_same(kernel_of(before + text + behind), whole);
+    }
+}
+
+TEST_CASE("accesses, branches and barriers as machine code do what the interpreter does", "[machine_code]") {
+  const char* const shared = ".shared .align 16 .b8 tile[4224]; .shared .align 4 .b8 odd[36]; .shared .align 16 .b8 more[512];\n";
+  const char* const bodies[] = {
+      // rows, single words, and scattered words, whole and by some lanes
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %x; bar.sync 0; ld.shared.u32 %r5, [tile+8];"
+      "xor.b32 %r6, %r3, 124; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, [%r6]; mov.b64 %d, {%r5, %r7};",
+      "mov.u32 %r2, tile; mul.lo.u32 %r3, %t, 132; rem.u32 %r3, %r3, 4224; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %x; bar.sync 0;"
+      "ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %d, %r5;",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4+4], %x; @%p1 st.shared.u32 [%r4+4], %y; bar.sync 0;"
+      "@!%p1 ld.shared.u32 %w, [%r4+4]; cvt.u64.u32 %d, %w;",
+      "mov.u32 %r2, odd; and.b32 %r3, %t, 7; shl.b32 %r3, %r3, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %t; bar.sync 0;"
+      "ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %d, %r5;",
+      // updates
+      "mov.u32 %r2, more; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], 0; bar.sync 0; and.b32 %r5, %x, 60;"
+      "add.u32 %r5, %r5, %r2; red.shared.add.u32 [%r5], %t; @%p1 red.shared.add.u32 [%r5+64], 3; bar.sync 0; ld.shared.u32 %r6, [%r4];"
+      "atom.shared.max.u32 %r7, [%r5], %y; cvt.u64.u32 %d, %r6;",
+      "rem.u32 %r2, %x, 64; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %out, %l5; sub.u64 %l6, %l6, %l0; red.global.add.u32 [%l6], 1;"
+      "bar.sync 0; mov.u64 %d, %a; sub.u64 %out, %out, %l0; add.u64 %out, %out, %l0;"
+      "setp.lt.u32 %p5, %i, 4000; @!%p5 ret;",
+      // global memory: some lanes, other directions, wides, bytes, vectors
+      "@%p1 ld.global.u64 %d, [%l1+24];",
+      "xor.b32 %r2, %i, 31; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %in, %l5; ld.global.u64 %d, [%l6]; @%p1 ld.global.u32 %w, [%l6+4];"
+      "cvt.u64.u32 %l7, %w; add.u64 %d, %d, %l7;",
+      "mul.lo.u32 %r2, %i, 77; rem.u32 %r2, %r2, 4000; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %in, %l5; ld.global.u64 %d, [%l6];"
+      "ld.global.u32 %r3, [%l6+4]; @%p1 ld.global.u32 %r3, [%l6]; @!%p1 ld.global.u64 %l7, [%l6+8]; cvt.u64.u32 %l8, %r3; xor.b64 %d, %d, "
+      "%l8;"
+      "@!%p1 xor.b64 %d, %d, %l7;",
+      "mul.wide.u32 %l5, %i, 16; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; setp.gt.u32 %p5, %i, 2000; @%p5 ret; st.global.u64 [%l6], "
+      "%a;"
+      "st.global.u32 [%l6+8], %x; @%p1 st.global.u32 [%l6+12], %y; ret;",
+      "shr.u32 %r2, %i, 1; mul.wide.u32 %l5, %r2, 8; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; st.global.u64 [%l6], %a; ret;",
+      "ld.global.u8 %r2, [%l1+3]; ld.global.s16 %r3, [%l1+2]; ld.global.v2.u32 {%r4, %r5}, [%l1]; add.u32 %r2, %r2, %r3; xor.b32 %r4, %r4, "
+      "%r5;"
+      "mov.b64 %d, {%r2, %r4};",
+      "mul.wide.u32 %l5, %i, 4; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; st.global.u32 [%l6], %x; setp.gt.u32 %p5, %x, 99; @%p5 ret;"
+      "@%p1 st.global.u32 [%l6], %y; ret;",
+      // lanes that separate once, twice, in loops, and leave early
+      "@%p1 bra ONE; add.u32 %w, %x, 3; mul.lo.u32 %w, %w, %y; bra BOTH; ONE: sub.u32 %w, %y, 1; BOTH: cvt.u64.u32 %d, %w;",
+      "@%p1 bra SKIP; setp.gt.u32 %p5, %x, 50; @%p5 bra SKIP; add.u32 %w, %x, 77; SKIP: cvt.u64.u32 %d, %w;",
+      "and.b32 %r2, %x, 15; LOOP: add.u32 %w, %w, %r2; setp.eq.u32 %p5, %r2, 0; @%p5 bra DONE; sub.u32 %r2, %r2, 1; bra LOOP; DONE:"
+      "cvt.u64.u32 %d, %w;",
+      "setp.gt.u32 %p5, %t, 20; @%p5 ret; mov.u64 %d, %b;",
+      "setp.gt.u32 %p5, %i, 20; @%p5 bra END; mov.u64 %d, %b; END:",
+      // barriers in loops, warps that leave before others wait, calls of the machine between
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; mov.u32 %r5, 6; AGAIN: st.shared.u32 [%r4], %x; bar.sync 0;"
+      "xor.b32 %r6, %r3, 64; add.u32 %r6, %r6, %r2; setp.lt.u32 %p5, %t, 16; @%p5 ld.shared.u32 %r7, [tile+12]; @!%p5 mov.u32 %r7, %x;"
+      "add.u32 %x, %x, %r7; bar.sync 0; sub.u32 %r5, %r5, 1; setp.ne.u32 %p6, %r5, 0; @%p6 bra AGAIN; cvt.u64.u32 %d, %x;",
+      "setp.lt.u32 %p5, %t, 32; @%p5 ret; bar.sync 0; mov.u64 %d, %c;",
+      "shfl.sync.bfly.b32 %r2, %x, 5, 31, -1; vote.sync.ballot.b32 %r3, %p1, -1; mov.b64 %d, {%r2, %r3};",
+      "mov.u32 %r2, %clock; mov.u32 %r3, %clock; sub.u32 %r4, %r3, %r2; cvt.u64.u32 %d, %r4;",
+      // more operations than a slice has
+      "mov.u32 %r2, 3000; LONG: mad.lo.u32 %w, %w, %x, %y; sub.u32 %r2, %r2, 1; setp.ne.u32 %p5, %r2, 0; @%p5 bra LONG; cvt.u64.u32 %d, "
+      "%w;",
+      "and.b32 %r2, %x, 1023; SOME: setp.eq.u32 %p5, %r2, 0; @%p5 bra OVER; mad.lo.u32 %w, %w, %x, %y; sub.u32 %r2, %r2, 1; bra SOME; OVER:"
+      "cvt.u64.u32 %d, %w;",
+      // warps that race: their order is the same
+      "mov.u32 %r2, more; st.shared.u32 [%r2], %t; ld.shared.u32 %r3, [%r2]; cvt.u64.u32 %d, %r3; bar.sync 0;"
+      "ld.shared.u32 %r4, [%r2]; mov.b64 %d, {%r3, %r4};",
+      "mov.u32 %r2, more; mov.u32 %r5, 0; shr.u32 %r6, %t, 5; st.shared.u32 [%r2], 0; bar.sync 0; TURN: st.shared.u32 [%r2], %r6; bar.sync "
+      "0;"
+      "ld.shared.u32 %r3, [%r2]; mad.lo.u32 %w, %w, 10, %r3; bar.sync 0; add.u32 %r5, %r5, 1; setp.lt.u32 %p5, %r5, 5; @%p5 bra TURN;"
+      "cvt.u64.u32 %d, %w;",
+      "mov.u32 %r2, more; st.shared.u32 [%r2], 0; bar.sync 0; atom.shared.add.u32 %r3, [%r2], 1; cvt.u64.u32 %d, %r3;",
+      // what ends a launch: uninitialised, outside, misaligned, a trap
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; @%p1 st.shared.u32 [%r4], %x; bar.sync 0; ld.shared.u32 %r5, [%r4];"
+      "cvt.u64.u32 %d, %r5;",
+      "setp.eq.u32 %p5, %i, 1500; @%p5 add.u64 %l1, %l1, 65536; ld.global.u64 %d, [%l1];",
+      "setp.eq.u32 %p5, %i, 1500; @%p5 add.u64 %out, %out, 4;",
+      "setp.eq.u32 %p5, %i, 1500; @%p5 trap;",
+      "mov.u32 %r2, tile; add.u32 %r2, %r2, 8192; st.shared.u32 [%r2], %x;",
+      "mov.u32 %r2, odd; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %x;",
+  };
+  for (const char* body : bodies)
+    for (const Shape& shape : {whole, partial, more_warps}) {
+      INFO(body);
+      INFO(shape.threads);
+      const Module module = kernel_of(body, shared);
+      check_same(module, shape);
+      check_same(module, shape, {.checks = {.uninitialised = false}});
+      check_same(module, shape, {.schedule = 7});
+    }
+}
+
+TEST_CASE("machine code rounds as PTX says, whatever the host's mode is, and raises nothing there", "[machine_code]") {
+  const Module module = kernel_of("mov.b32 %f1, %x; mov.b32 %f2, %y; div.rn.f32 %f0, %f1, %f2; mov.b32 %w, %f0; cvt.u64.u32 %d, %w;");
+  const Left expected = run(module, whole, false);
+  for (const int mode : {FE_UPWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    const Left left = run(module, whole, true);
+    const int raised = std::fetestexcept(FE_DIVBYZERO | FE_INVALID), kept = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    CHECK((left == expected));
+    CHECK(raised == 0);
+    CHECK(kept == mode);
+  }
+}
+
+}  // namespace warpmat::machine_code_test
