@@ -158,7 +158,7 @@ TEST_CASE("launch reports what a kernel does wrong; --check chooses what is look
         std::string::npos);
   CHECK(outside.err.find("0 bytes beyond the end of buffer 'in' of 8 bytes") != std::string::npos);
   std::string racing = scale_ptx;
-  racing.replace(racing.find("ld.param.u64 %d1"), 0, "st.shared.u32 [tile], 1;\n");
+  racing.replace(racing.find("ld.param.u64 %d1"), 0, "mov.u32 %r3, %warpid; st.shared.u32 [tile], %r3;\n");
   write_text(folder.ptx, racing);
   CHECK(folder.launch({"--block", "64", "--check", "uninitialised,copies"}, {"--block"}).status == 0);
   CHECK(folder.launch({"--block", "64"}, {"--block"}).status == 1);

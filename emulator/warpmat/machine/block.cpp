@@ -53,15 +53,15 @@ Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorag
     order_.resize(warps_.size());
     std::iota(order_.begin(), order_.end(), 0);
   }
-  prepare_code();
   tell_beginning();
 }
 
 void Block::prepare_code() {
   const Dim3 &block = launch_.config.block, &grid = launch_.config.grid;
-  code::CodeContext& c = code_context_;
+  code::CodeContext& c = code_context_.emplace();
   c.constants = launch_.constants;
-  c.known = launch_.program.orders_clusters ? known_memory_.data() : known_memory_of(launch_);
+  if (launch_.program.orders_clusters) known_memory_ = std::make_unique<std::array<code::KnownMemory, code::known_memories>>();
+  c.known = known_memory_ != nullptr ? known_memory_->data() : known_memory_of(launch_);
   c.shared = shared_.data();
   c.shared_bytes = static_cast<std::uint32_t>(shared_.size());
   std::ranges::copy(std::array{block.x, block.y, block.z, index_.x, index_.y, index_.z, grid.x, grid.y, grid.z}, c.uniform);

@@ -106,10 +106,13 @@ class Block {
   /// Memory may have been allocated, freed or moved since.
   void forget_accesses() {
     accesses_ = {};
-    known_memory_ = {};
+    if (known_memory_ != nullptr) *known_memory_ = {};
   }
   /// What machine code of its warps reads, where it does not depend on the warp.
-  code::CodeContext& code_context() { return code_context_; }
+  code::CodeContext& code_context() {
+    if (!code_context_) prepare_code();
+    return *code_context_;
+  }
   BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
   const BarrierState& barrier(int id) const { return barriers_[static_cast<std::size_t>(id)]; }
   /// The same, which an operation names.
@@ -157,8 +160,8 @@ class Block {
   std::array<BarrierState, block_barriers> barriers_{};
   int known_barriers_ = 0;  ///< one more than the largest number that an operation has named
   std::array<LastAccess, 32> accesses_{};
-  std::array<code::KnownMemory, code::known_memories> known_memory_{};
-  code::CodeContext code_context_;
+  std::unique_ptr<std::array<code::KnownMemory, code::known_memories>> known_memory_;
+  std::optional<code::CodeContext> code_context_;  ///< once one of its warps runs machine code
   std::vector<WarpgroupIssues> warpgroups_;  ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;
