@@ -162,7 +162,7 @@ class Block {
   std::array<LastAccess, 32> accesses_{};
   std::unique_ptr<std::array<code::KnownMemory, code::known_memories>> known_memory_;
   std::optional<code::CodeContext> code_context_;  ///< once one of its warps runs machine code
-  std::vector<WarpgroupIssues> warpgroups_;  ///< of programs with wgmma
+  std::vector<WarpgroupIssues> warpgroups_;        ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;
   std::size_t next_warp_ = 0;
