@@ -45,20 +45,20 @@ class Pages {
     if (memory == MAP_FAILED) return;
     std::memcpy(memory, holder.textSection()->data(), holder.textSection()->bufferSize());
     if (mprotect(memory, bytes_, PROT_READ | PROT_EXEC) == 0)
-      memory_ = static_cast<const std::uint8_t*>(memory);
+      memory_ = static_cast<std::uint8_t*>(memory);
     else
       munmap(memory, bytes_);
   }
   ~Pages() {
-    if (memory_ != nullptr) munmap(const_cast<std::uint8_t*>(memory_), bytes_);
+    if (memory_ != nullptr) munmap(memory_, bytes_);
   }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
-  const std::uint8_t* memory() const { return memory_; }
+  std::uint8_t* memory() const { return memory_; }
 
  private:
   std::size_t bytes_;
-  const std::uint8_t* memory_ = nullptr;
+  std::uint8_t* memory_ = nullptr;
 };
 
 class CompiledProgram final : public MachineCode {
