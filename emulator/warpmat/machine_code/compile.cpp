@@ -67,7 +67,7 @@ class CompiledProgram final : public MachineCode {
       : pages_(holder), modifiers_(std::move(modifiers)) {
     places_ = std::move(places);
     code_ = pages_.memory();
-    enter_ = reinterpret_cast<void (*)(code::CodeContext*, const std::uint8_t*)>(code_);
+    enter_ = reinterpret_cast<void (*)(code::CodeContext*, const std::uint8_t*)>(pages_.memory());
   }
   bool works() const { return pages_.memory() != nullptr; }
 
