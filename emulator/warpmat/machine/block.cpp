@@ -24,10 +24,6 @@ std::uint64_t next_random(std::uint64_t& state) {
   return state * 0x2545f4914f6cdd1d;
 }
 
-std::size_t warps_of(Dim3 block) {
-  return static_cast<std::size_t>((block.count() + warp_size - 1) / warp_size);
-}
-
 }  // namespace
 
 Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorage> storage)
@@ -40,13 +36,9 @@ Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorag
       shared_(storage_.shared()),
       warps_(storage_.warps()) {
   const LaunchState& launch = launch_;
-  const std::uint64_t threads = launch.config.block.count();
   const std::uint64_t number = index.x + std::uint64_t{launch.config.grid.x} * (index.y + std::uint64_t{launch.config.grid.y} * index.z);
   random_ = (launch.options.schedule ^ number << 32) * 0x9e3779b97f4a7c15 | 1;
-  for (std::uint64_t first = 0; first < threads; first += warp_size) {
-    const std::uint64_t count = std::min<std::uint64_t>(threads - first, warp_size);
-    storage_.add_warp(*this, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1);
-  }
+  for (std::size_t i = 0; i < warps_of(launch.config.block); ++i) storage_.add_warp(*this, lanes_of_warp(launch.config.block, i));
   if (launch.program.executes(catalogue::Semantics::wgmma)) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
   if (launch.program.executes(catalogue::Semantics::tensor_memory)) tensor_core_ = std::make_unique<TensorCore>();
   if (launch.options.schedule != 0) {
@@ -57,14 +49,10 @@ Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorag
 }
 
 void Block::prepare_code() {
-  const Dim3 &block = launch_.config.block, &grid = launch_.config.grid;
   code::CodeContext& c = code_context_.emplace();
-  c.constants = launch_.constants;
+  set_block(c, launch_, index_, shared_);
   if (launch_.program.orders_clusters) known_memory_ = std::make_unique<std::array<code::KnownMemory, code::known_memories>>();
   c.known = known_memory_ != nullptr ? known_memory_->data() : known_memory_of(launch_);
-  c.shared = shared_.data();
-  c.shared_bytes = static_cast<std::uint32_t>(shared_.size());
-  std::ranges::copy(std::array{block.x, block.y, block.z, index_.x, index_.y, index_.z, grid.x, grid.y, grid.z}, c.uniform);
   c.execute = execute_for_code;
   if (cluster_.observers().none()) c.plain_bytes = all_plain_bytes();
 }

@@ -17,16 +17,11 @@ Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank) {
   return {rank % cluster.x, rank / cluster.x % cluster.y, rank / cluster.x / cluster.y};
 }
 
-namespace {
-
-/// %clusterid of cluster `number`.
 Dim3 cluster_index(const LaunchConfig& config, std::uint64_t number) {
   const std::uint64_t columns = config.grid.x / config.cluster.x, rows = config.grid.y / config.cluster.y;
   return {static_cast<std::uint32_t>(number % columns), static_cast<std::uint32_t>(number / columns % rows),
           static_cast<std::uint32_t>(number / columns / rows)};
 }
-
-}  // namespace
 
 Cluster::Cluster(const LaunchState& launch, std::uint64_t number, Cancel cancel, std::unique_ptr<BlockStorage> storage)
     : launch_(launch),

@@ -110,6 +110,8 @@ class Cluster {
   std::uint32_t barrier_phases_ = 0;
 };
 
+/// %clusterid of cluster `number` of a launch.
+Dim3 cluster_index(const LaunchConfig& config, std::uint64_t number);
 /// The block's position in its cluster, in the order of %cluster_ctarank.
 Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank);
 

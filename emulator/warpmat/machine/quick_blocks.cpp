@@ -1,10 +1,9 @@
 #include <warpmat/machine/quick_blocks.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/execute_row.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/warp_compiled.h>
 #include <warpmat/numeric/rounding_mode.h>
@@ -27,18 +26,12 @@ Helped refuse(CodeContext& context, std::uint32_t, std::uint32_t) {
   return Helped::stop;
 }
 
-bool reads_clock(const code::Program& program) {
-  return std::ranges::any_of(program.operations, [&](const Operation& operation) {
-    return operation.semantics == Semantics::special && code::is_clock(program.of<code::SpecialRegister>(operation));
-  });
-}
-
 /// Whether nothing but registers, shared memory and places in the code can tell two ways to run a block apart.
 bool is_plain(const LaunchState& launch) {
   const LaunchOptions& options = launch.options;
   return launch.config.cluster.count() == 1 && launch.config.grid.count() >= (code::compiles_at_once() ? 2 : fewest_blocks) &&
          options.schedule == 0 && !options.observer_of_cluster && options.observers.empty() && options.timing != Timing::card &&
-         options.most_operations == 0 && !launch.end && !reads_clock(launch.program);
+         options.most_operations == 0 && !launch.end && !launch.program.reads_clock;
 }
 
 /// A barrier of all threads of the block that all lanes reach.
@@ -48,18 +41,9 @@ bool is_usual_barrier(const code::Program& program, const Operation& operation) 
   return what.action == code::Barrier::Action::sync && !what.has_count && program.slots[operation.slots] < 0;
 }
 
-Dim3 block_index(const Dim3& grid, std::uint64_t number) {
-  return {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
-          static_cast<std::uint32_t>(number / grid.x / grid.y)};
-}
-
 }  // namespace
 
 QuickBlocks::QuickBlocks(const LaunchState& launch) : launch_(launch), usable_(is_plain(launch)) {
-  const Dim3 &block = launch.config.block, &grid = launch.config.grid;
-  std::ranges::copy(std::array{block.x, block.y, block.z, 0U, 0U, 0U, grid.x, grid.y, grid.z}, context_.uniform);
-  context_.constants = launch.constants;
-  context_.shared_bytes = launch.shared_bytes;
   context_.execute = refuse;
 }
 
@@ -94,31 +78,25 @@ void QuickBlocks::look_at(Cluster& cluster) {
 /// Prepares the storage for a block of this index.
 bool QuickBlocks::begin(const Dim3& index) {
   if (launch_.options.stop != nullptr && launch_.options.stop->load(std::memory_order_relaxed)) return false;
-  const std::uint64_t threads = launch_.config.block.count();
-  const std::size_t count = static_cast<std::size_t>((threads + warp_size - 1) / warp_size);
+  const std::size_t count = warps_of(launch_.config.block);
   if (storage_ == nullptr)
     storage_ = std::make_unique<BlockStorage>(launch_, count);
   else
     storage_->clear(launch_);
   if (follows_bytes_) std::ranges::copy(at_first_, plain_.begin());
-  context_.shared = storage_->shared().data();
+  set_block(context_, launch_, index, storage_->shared());
   context_.known = known_memory_of(launch_);
-  context_.uniform[3] = index.x;
-  context_.uniform[4] = index.y;
-  context_.uniform[5] = index.z;
   warps_.resize(count);
   const std::int32_t first = launch_.program.functions.front().first;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t lanes = std::min<std::uint64_t>(threads - i * warp_size, warp_size);
-    warps_[i] = {.pc = first, .lanes = lanes == warp_size ? all_lanes : lane_bit(static_cast<int>(lanes)) - 1, .exited = 0, .apart = {}};
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    warps_[i] = {.pc = first, .lanes = lanes_of_warp(launch_.config.block, i), .exited = 0, .apart = {}};
   return true;
 }
 
 std::unique_ptr<Cluster> QuickBlocks::run(std::uint64_t number, std::uint64_t& operations) {
   constexpr std::uint64_t trials = 16;
   const OuterRoundingMode mode(RoundingMode::nearest);  // as Block::run()
-  if (!begin(block_index(launch_.config.grid, number))) return std::make_unique<Cluster>(launch_, number);
+  if (!begin(cluster_index(launch_.config, number))) return std::make_unique<Cluster>(launch_, number);
   ++begun_;
   if (run_warps()) {
     operations = 0;
@@ -221,12 +199,8 @@ QuickBlocks::End QuickBlocks::run_code(ResumedWarp& warp, std::size_t index, Lan
   return is_usual_barrier(launch_.program, next) ? End::barrier : End::machine;
 }
 
-/// The lanes whose guard is true.
 LaneMask QuickBlocks::executing(const Operation& next, std::size_t index, LaneMask lanes) const {
-  if (!next.guarded) return lanes;
-  LaneMask guard = 0;
-  std::memcpy(&guard, storage_->registers(index) + next.guard, sizeof guard);
-  return lanes & (next.guard_inverted ? ~guard : guard);
+  return guarded_lanes(next, lanes, storage_->registers(index), launch_.constants);
 }
 
 /// The warp is at a branch that some of its lanes take: runs both parts until they converge. False: something in them needs the machine, or

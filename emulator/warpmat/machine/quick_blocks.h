@@ -40,6 +40,7 @@ class QuickBlocks {
   bool arrives(ResumedWarp& warp, std::size_t index, LaneMask lanes, std::int32_t& pc);
   void release_barrier();
   bool arrive_at_barrier(ResumedWarp& warp);
+  /// The lanes whose guard is true.
   LaneMask executing(const code::Operation& operation, std::size_t index, LaneMask lanes) const;
   std::unique_ptr<Cluster> go_on(std::uint64_t number);
   const code::Operation& operation(std::int32_t pc) const { return launch_.program.operations[static_cast<std::size_t>(pc)]; }

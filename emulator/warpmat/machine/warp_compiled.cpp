@@ -1,5 +1,6 @@
 // Runs of operations as the CPU's own code (ptx/program/machine_code.h), and what that code has the machine do.
 
+#include <algorithm>
 #include <array>
 
 #include <warpmat/machine/block.h>
@@ -34,10 +35,6 @@ void note_memory(WarpState& warp, const code::Operation& operation, CodeContext&
   known = plain ? code::KnownMemory{buffer->address, buffer->bytes, buffer->data.get()} : code::KnownMemory{};
 }
 
-}  // namespace
-
-namespace {
-
 /// The bits of all bytes that a block may have in shared memory, and what the code may read behind them.
 template <std::uint16_t bits>
 constexpr auto same_bits = [] {
@@ -47,6 +44,14 @@ constexpr auto same_bits = [] {
 }();
 
 }  // namespace
+
+void set_block(CodeContext& context, const LaunchState& launch, const Dim3& index, std::span<std::uint8_t> shared) {
+  const Dim3 &block = launch.config.block, &grid = launch.config.grid;
+  context.constants = launch.constants;
+  context.shared = shared.data();
+  context.shared_bytes = static_cast<std::uint32_t>(shared.size());
+  std::ranges::copy(std::array{block.x, block.y, block.z, index.x, index.y, index.z, grid.x, grid.y, grid.z}, context.uniform);
+}
 
 const std::uint16_t* all_plain_bytes() {
   return same_bits<0xffff>.data();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <warpmat/machine/observers.h>
 #include <warpmat/ptx/program/machine_code.h>
@@ -11,6 +12,9 @@ class WarpState;
 
 /// Whether observers want to know of nothing that machine code does by itself.
 bool observe_nothing(const Observers& observers);
+
+/// What the code reads of the launch and of one of its blocks.
+void set_block(code::CodeContext& context, const LaunchState& launch, const Dim3& index, std::span<std::uint8_t> shared);
 
 /// CodeContext::plain_bytes where no observer asks for accesses.
 const std::uint16_t* all_plain_bytes();

@@ -331,9 +331,7 @@ int WarpState::tell_run(int most) {
 
 /// The split's lanes whose guard is true.
 LaneMask WarpState::guarded_lanes(const Operation& operation, const Split& s) const {
-  if (!operation.guarded) return s.lanes;
-  const LaneMask guard = *at<LaneMask>(operation.guard);
-  return s.lanes & (operation.guard_inverted ? ~guard : guard);
+  return machine::guarded_lanes(operation, s.lanes, registers_ + s.frame, launch_.constants);
 }
 
 template <bool observed>

@@ -60,6 +60,15 @@ struct Split {
   std::vector<Return> calls;
 };
 
+/// The warps of a block of that shape, and the lanes that exist of one.
+inline std::size_t warps_of(const Dim3& block) {
+  return static_cast<std::size_t>((block.count() + warp_size - 1) / warp_size);
+}
+inline LaneMask lanes_of_warp(const Dim3& block, std::size_t warp) {
+  const std::uint64_t left = block.count() - warp * warp_size;
+  return left >= warp_size ? all_lanes : lane_bit(static_cast<int>(left)) - 1;
+}
+
 inline constexpr int warp_slice = 4096;  ///< operations until the next warp is scheduled
 inline constexpr int split_slice = 512;  ///< operations until another split of the warp is scheduled
 

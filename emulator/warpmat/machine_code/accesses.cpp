@@ -172,7 +172,7 @@ void write_global(Writer& w, const Access& access, RegisterClass kind) {
   write_apart(w, access, kind, addresses, rows, apart, done, otherwise);
 }
 
-/// zmm0, zmm1: each lane's offset in shared memory; zmm2, zmm3: whether one is bad.
+/// zmm0, zmm1: each lane's offset in shared memory. edx: the largest that is inside.
 void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
   x86::Assembler& a = w.a();
   for (std::size_t p = 0; p < 2 && !access.narrow_address; ++p) {  // the upper halves count for nothing
@@ -196,41 +196,42 @@ void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses,
   a.jb(otherwise);
 }
 
-/// Jumps where an offset is beyond edx or no multiple of 4.
-void check_shared_offsets(Writer& w, const asmjit::Label& otherwise) {
-  constexpr std::uint8_t above = 6;
+/// Jumps where an offset of a lane that executes is beyond edx or no multiple of 4, or its word may not be accessed without telling.
+void check_lanes(Writer& w, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t above = 6, differs = 4;
   x86::Assembler& a = w.a();
   a.vpbroadcastd(x86::zmm2, x86::edx);
-  a.vpcmpud(x86::k1, x86::zmm0, x86::zmm2, above);
-  a.vpcmpud(x86::k2, x86::zmm1, x86::zmm2, above);
-  a.korw(x86::k1, x86::k1, x86::k2);
-  a.vpord(x86::zmm3, x86::zmm0, x86::zmm1);
   a.mov(x86::eax, 3);
-  a.vpbroadcastd(x86::zmm2, x86::eax);
-  a.vptestmd(x86::k2, x86::zmm3, x86::zmm2);
-  a.kortestw(x86::k1, x86::k2);
-  a.jnz(otherwise);
-}
-
-/// Jumps where a lane's word may not be accessed without telling. rdx: the map.
-void check_plain_words(Writer& w, const asmjit::Label& otherwise) {
-  x86::Assembler& a = w.a();
+  a.vpbroadcastd(x86::zmm3, x86::eax);
   a.mov(x86::eax, 15);
   a.vpbroadcastd(x86::zmm4, x86::eax);
-  a.vpternlogd(x86::zmm7, x86::zmm7, x86::zmm7, 0xff);
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
   for (int p = 0; p < 2; ++p) {
     const x86::Zmm offset = p == 0 ? x86::zmm0 : x86::zmm1;
-    a.vpsrld(x86::zmm2, offset, 4);
-    a.kxnorw(x86::k1, x86::k1, x86::k1);
-    a.k(x86::k1).vpgatherdd(x86::zmm3, x86::ptr(x86::rdx, x86::zmm2, 1));
+    const x86::KReg lanes = lanes_of(w, RegisterClass::word, p);
+    a.k(lanes).vpcmpud(x86::k1, offset, x86::zmm2, above);
+    a.k(lanes).vptestmd(x86::k2, offset, x86::zmm3);
+    a.kortestw(x86::k1, x86::k2);
+    a.jnz(otherwise);
+    a.vpsrld(x86::zmm5, offset, 4);
+    a.vpxord(x86::zmm7, x86::zmm7, x86::zmm7);
+    a.kmovw(x86::k1, lanes);
+    a.k(x86::k1).vpgatherdd(x86::zmm7, x86::ptr(x86::rdx, x86::zmm5, 1));
     a.vpandd(x86::zmm5, offset, x86::zmm4);
-    a.vpsrlvd(x86::zmm3, x86::zmm3, x86::zmm5);
-    a.vpandd(x86::zmm7, x86::zmm7, x86::zmm3);
+    a.vpsrlvd(x86::zmm7, x86::zmm7, x86::zmm5);
+    a.vpandd(x86::zmm7, x86::zmm7, x86::zmm4);
+    a.k(lanes).vpcmpud(x86::k1, x86::zmm7, x86::zmm4, differs);
+    a.kortestw(x86::k1, x86::k1);
+    a.jnz(otherwise);
   }
-  a.vpandd(x86::zmm7, x86::zmm7, x86::zmm4);
-  a.vpcmpud(x86::k1, x86::zmm7, x86::zmm4, 4);
-  a.kortestw(x86::k1, x86::k1);
-  a.jnz(otherwise);
+}
+
+/// Loads the words of the lanes that execute, at their offsets.
+void gather_words(Writer& w, const Rows& rows) {
+  for (int p = 0; p < 2; ++p) {
+    w.a().kmovw(x86::k1, lanes_of(w, RegisterClass::word, p));
+    w.a().k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
+  }
 }
 
 /// Goes on where the words are consecutive and may be accessed without telling, with their place in rcx; jumps to `apart` where they are
@@ -306,18 +307,6 @@ void load_same_word(Writer& w, const Rows& rows, const asmjit::Label& scattered,
   a.vmovdqa32(rows.part[1], rows.part[0]);
 }
 
-/// Loads each lane's word, wherever it is.
-void load_scattered_words(Writer& w, const Rows& rows, const asmjit::Label& otherwise) {
-  x86::Assembler& a = w.a();
-  check_shared_offsets(w, otherwise);
-  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
-  check_plain_words(w, otherwise);
-  for (int p = 0; p < 2; ++p) {
-    a.kxnorw(x86::k1, x86::k1, x86::k1);
-    a.k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
-  }
-}
-
 /// Words of all lanes in the block's shared memory.
 void write_shared(Writer& w, const Access& access) {
   x86::Assembler& a = w.a();
@@ -338,12 +327,14 @@ void write_shared(Writer& w, const Access& access) {
   a.bind(done);
   w.commit(rows);
   w.end_outside();
-  w.behind([&w, rows, same, scattered, done, otherwise] {
+  w.behind([&w, rows, same, scattered, done, otherwise, number = w.number()] {
+    w.begin(number, 0);
     w.a().bind(same);
     load_same_word(w, rows, scattered, otherwise);
     w.a().jmp(done);
     w.a().bind(scattered);
-    load_scattered_words(w, rows, otherwise);
+    check_lanes(w, otherwise);
+    gather_words(w, rows);
     w.a().jmp(done);
   });
 }
@@ -421,36 +412,6 @@ void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
   if (is_load(w)) write_apart(w, access, kind, addresses, rows, apart, done, otherwise);
 }
 
-/// Jumps where an offset of a lane that executes is bad, or its word may not be accessed without telling.
-void check_lanes(Writer& w, const asmjit::Label& otherwise) {
-  constexpr std::uint8_t above = 6, differs = 4;
-  x86::Assembler& a = w.a();
-  a.vpbroadcastd(x86::zmm2, x86::edx);
-  a.mov(x86::eax, 3);
-  a.vpbroadcastd(x86::zmm3, x86::eax);
-  a.mov(x86::eax, 15);
-  a.vpbroadcastd(x86::zmm4, x86::eax);
-  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
-  for (int p = 0; p < 2; ++p) {
-    const x86::Zmm offset = p == 0 ? x86::zmm0 : x86::zmm1;
-    const x86::KReg lanes = p == 0 ? x86::k6 : x86::k7;
-    a.k(lanes).vpcmpud(x86::k1, offset, x86::zmm2, above);
-    a.k(lanes).vptestmd(x86::k2, offset, x86::zmm3);
-    a.kortestw(x86::k1, x86::k2);
-    a.jnz(otherwise);
-    a.vpsrld(x86::zmm5, offset, 4);
-    a.vpxord(x86::zmm7, x86::zmm7, x86::zmm7);
-    a.kmovw(x86::k1, lanes);
-    a.k(x86::k1).vpgatherdd(x86::zmm7, x86::ptr(x86::rdx, x86::zmm5, 1));
-    a.vpandd(x86::zmm5, offset, x86::zmm4);
-    a.vpsrlvd(x86::zmm7, x86::zmm7, x86::zmm5);
-    a.vpandd(x86::zmm7, x86::zmm7, x86::zmm4);
-    a.k(lanes).vpcmpud(x86::k1, x86::zmm7, x86::zmm4, differs);
-    a.kortestw(x86::k1, x86::k1);
-    a.jnz(otherwise);
-  }
-}
-
 /// The same of shared memory as write_shared(). Loads may be scattered.
 void write_shared_lanes(Writer& w, const Access& access) {
   x86::Assembler& a = w.a();
@@ -465,10 +426,7 @@ void write_shared_lanes(Writer& w, const Access& access) {
   find_shared_offsets(w, access, addresses, otherwise);
   check_lanes(w, otherwise);
   if (is_load(w)) {
-    for (int p = 0; p < 2; ++p) {
-      a.kmovw(x86::k1, p == 0 ? x86::k6 : x86::k7);
-      a.k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
-    }
+    gather_words(w, rows);
     w.commit_stored(rows);
   } else {
     find_first(w, x86::eax, access.narrow_address ? 4 : 8);

@@ -54,22 +54,13 @@ bool shift_wide(Writer& w, const Modifiers&) {
   return true;
 }
 
-/// d = a * b + c of words.
+/// d = a * b + c, the low half.
+template <InstId multiply, InstId add, RegisterClass kind>
 bool multiply_add(Writer& w, const Modifiers&) {
-  const Rows a = w.source(0, word), b = w.source(1, word), c = w.source(2, word), d = w.result(word);
+  const Rows a = w.source(0, kind), b = w.source(1, kind), c = w.source(2, kind), d = w.result(kind);
   for_parts(d, [&](std::size_t p) {
-    w.a().vpmulld(d.part[p], a.part[p], b.part[p]);
-    w.a().vpaddd(d.part[p], d.part[p], c.part[p]);
-  });
-  w.commit(d);
-  return true;
-}
-
-bool multiply_add_wide_low(Writer& w, const Modifiers&) {
-  const Rows a = w.source(0, wide), b = w.source(1, wide), c = w.source(2, wide), d = w.result(wide);
-  for_parts(d, [&](std::size_t p) {
-    w.a().vpmullq(d.part[p], a.part[p], b.part[p]);
-    w.a().vpaddq(d.part[p], d.part[p], c.part[p]);
+    w.a().emit(multiply, d.part[p], a.part[p], b.part[p]);
+    w.a().emit(add, d.part[p], d.part[p], c.part[p]);
   });
   w.commit(d);
   return true;
@@ -405,8 +396,8 @@ constexpr Row rows[] = {
     {"mul.hi.s32", multiply_high<Inst::kIdVpmuldq>},
     {"mul.wide.u32", multiply_wide<false, false>},
     {"mul.wide.s32", multiply_wide<true, false>},
-    {"mad.lo.b32", multiply_add},
-    {"mad.lo.b64", multiply_add_wide_low},
+    {"mad.lo.b32", multiply_add<Inst::kIdVpmulld, Inst::kIdVpaddd, word>},
+    {"mad.lo.b64", multiply_add<Inst::kIdVpmullq, Inst::kIdVpaddq, wide>},
     {"mad.wide.u32", multiply_wide<false, true>},
     {"mad.wide.s32", multiply_wide<true, true>},
     {"abs.s32", unary<Inst::kIdVpabsd, word>},

@@ -33,8 +33,8 @@ enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lan
 // The registers of the CPU that the code keeps. All others are free between two operations; k1 to k3 and zmm0 to zmm7 within one.
 inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13, left = x86::r14d, known = x86::r15, shared = x86::rbp;
 
-/// Writes the code of operations. Registers of the warp that an operation has read or written stay in vectors until others need the room. A
-/// result is stored where something else than this piece of code may read it: before the machine executes an operation, and at the end of
+/// Writes the code of operations. Registers of the warp that an operation has read or written stay in the CPU's until those are used again.
+/// A result is stored where something else than this piece of code may read it: before the machine executes an operation, and at the end of
 /// the piece where it is live. So memory holds what the interpreter would have left, but for registers that nothing reads any more.
 class Writer {
  public:

@@ -206,6 +206,7 @@ struct Program {
   bool clears_registers = true;      ///< an operation may read a register that none has written: it is zero
   bool orders_clusters = true;       ///< an operation may have an order among clusters (machine/grid.h)
   bool reads_thread_indices = true;  ///< %tid.x, .y or .z
+  bool reads_clock = false;          ///< a register that counts operations
   std::uint64_t executed = 0;        ///< the Semantics of the operations, a bit each: executes()
   CallTree call_tree;
   std::string assembler;                  ///< who decided about the bits that PTX leaves open; empty: the rule

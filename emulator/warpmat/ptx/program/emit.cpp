@@ -141,8 +141,10 @@ class Emitter {
     program_.reads_thread_indices = false;
     for (const Operation& operation : program_.operations) {
       program_.executed |= std::uint64_t{1} << static_cast<int>(operation.semantics);
-      if (operation.semantics == Semantics::special && is_thread_index(program_.of<SpecialRegister>(operation)))
-        program_.reads_thread_indices = true;
+      if (operation.semantics != Semantics::special) continue;
+      const auto read = program_.of<SpecialRegister>(operation);
+      program_.reads_thread_indices |= is_thread_index(read);
+      program_.reads_clock |= is_clock(read);
     }
   }
 

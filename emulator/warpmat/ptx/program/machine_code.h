@@ -77,7 +77,7 @@ class MachineCode {
 /// Compiles a program, for splits of all lanes or of any. Null: nothing of it is worth it, or the CPU is not one that it knows.
 using CompileProgram = std::unique_ptr<const MachineCode> (*)(const Program& program, bool all_lanes);
 
-/// How many operations a program executes before it is compiled: what compiling costs, and half of all programs never reach it.
+/// When a program is compiled: once it is hot, or before its second block.
 enum class CompileWhen : std::uint8_t { hot, at_once };
 
 /// For all programs from now on; null: nothing compiles. `when` is for tests and measurements.
