@@ -26,7 +26,7 @@ Program program_with(const std::string& body, Semantics of = Semantics::nothing,
       "}\n"));
   return make_program(module, find_target("sm_90"), [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
     draft.function_index(module->functions.front());
-    FunctionResolver(draft, 0).resolve(errors);
+    resolve_function(draft, 0, errors);
     if (instead == nullptr) return;
     for (DraftOperation& operation : draft.functions.front().operations)
       if (operation.operation.semantics == of) operation.operation.payload = draft.program.add(*instead);

@@ -49,50 +49,8 @@ using WarpFunction = void (*)(void* const* results, const void* const* sources);
 /// The machine's part in executing a row. The function alone executes rows with `compute` and `select`. The machine (machine/) executes all
 /// others, using the statement's qualifiers.
 enum class Semantics : std::uint8_t {
-  compute,  ///< the function, and nothing else
-  select,   ///< selp: only the one of the first two sources that the third selects is used
-  special,  ///< a special register, into all lanes
-  load,
-  store,
-  atomic,  ///< atom and red
-  cp_async,
-  cp_async_commit,
-  cp_async_wait,  ///< cp.async.wait_group and .wait_all
-  branch,
-  branch_table,  ///< brx.idx
-  call,
-  return_,
-  exit,
-  trap,
-  multimem,      ///< loads, stores and reductions of the memory of several GPUs
-  absent,        ///< ptxas takes it, the machine does not have it: a trap that names it
-  stack,         ///< alloca, stacksave, stackrestore
-  barrier,       ///< bar, barrier
-  warp_barrier,  ///< bar.warp.sync
-  exchange,      ///< shfl, vote, match, redux
-  active_mask,
-  elect,
-  address_space,  ///< cvta, isspacep
-  move_vector,    ///< mov.v2 and mov.v4
-  fence,
-  sleep,          ///< nanosleep
-  max_registers,  ///< setmaxnreg
-  nothing,        ///< hints: prefetch, discard, ...
-  matrix,         ///< a form of the matrix instructions (forms.h)
-  wgmma,          ///< wgmma.mma_async (wgmma.h)
-  wgmma_fence,
-  wgmma_commit,
-  wgmma_wait,
-  mbarrier,
-  bulk_copy,        ///< cp.async.bulk, cp.reduce.async.bulk and their .tensor
-  bulk_commit,      ///< cp.async.bulk.commit_group
-  bulk_wait,        ///< cp.async.bulk.wait_group
-  cluster_barrier,  ///< barrier.cluster
-  cluster_rank,     ///< mapa and getctarank
-  proxy_fence,      ///< fence.proxy.async
-  tensor_map,       ///< tensormap.replace and tensormap.cp_fenceproxy
-  tensor_memory,    ///< tcgen05
-  texture,          ///< tex, tld4, txq, suld, sust
+#define WARPMAT_OPERATION(name, payload, maker, facts) name,
+#include <warpmat/ptx/catalogue/operations.inc>
 };
 
 /// Whether the row's function executes it completely.

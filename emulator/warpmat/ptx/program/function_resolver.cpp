@@ -7,13 +7,12 @@
 
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
-#include <warpmat/ptx/program/list_draft.h>
-#include <warpmat/ptx/text/number.h>
+#include <warpmat/ptx/program/list_statements.h>
+#include <warpmat/ptx/program/lower.h>
 
 namespace warpmat::code {
 
 using catalogue::Match;
-using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -107,55 +106,100 @@ int ProgramDraft::function_index(const syntax::Function& function) {
   return static_cast<int>(functions.size() - 1);
 }
 
-FunctionResolver::FunctionResolver(ProgramDraft& draft, int function)
-    : draft_(draft),
-      index_(function),
-      function_(std::move(draft.functions[static_cast<std::size_t>(function)])),
-      source_(*function_.source),
-      names_(function_) {
-  draft_.functions[static_cast<std::size_t>(function)].source = &source_;  // other functions still look it up while this one is resolved
-  draft_.functions[static_cast<std::size_t>(function)].return_offsets = function_.return_offsets;
-  draft_.functions[static_cast<std::size_t>(function)].return_bytes = function_.return_bytes;
-  draft_.functions[static_cast<std::size_t>(function)].parameter_offsets = function_.parameter_offsets;
-  draft_.functions[static_cast<std::size_t>(function)].parameter_bytes = function_.parameter_bytes;
+Context::Context(ProgramDraft& all, int number)
+    : draft(all),
+      index(number),
+      function(std::move(all.functions[static_cast<std::size_t>(number)])),
+      source(*function.source),
+      names(function) {
+  DraftFunction& known = all.functions[static_cast<std::size_t>(number)];  // where other functions look it up meanwhile
+  known.source = &source;
+  known.return_offsets = function.return_offsets;
+  known.return_bytes = function.return_bytes;
+  known.parameter_offsets = function.parameter_offsets;
+  known.parameter_bytes = function.parameter_bytes;
 }
 
-void FunctionResolver::resolve_list(ListDraft& list, std::vector<Diagnostic>& errors) {
-  list_ = &list;
-  resolve(errors);
-  refuse_labels_of_names(errors);
+const syntax::Operand& Context::operand(std::size_t number) const {
+  if (number >= operands().size()) fail(fmt::format("{} needs more than {} operands", opcode(), operands().size()));
+  return operands()[number];
 }
 
-void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
-  constexpr std::size_t max_errors = 100;
-  const std::string& text = *draft_.program.module->text;
-  const auto attempt = [&](auto&& action) {
-    try {
-      action();
-    } catch (const StatementError& error) {
-      if (list_ != nullptr || errors.size() < max_errors) errors.push_back(diagnose(text, error.location, error.message));
-    }
+void Context::must_end_at(std::size_t count, std::string_view here) const {
+  if (operands().size() > count)
+    fail(operands()[count], fmt::format("{} takes {} operands{}", opcode(), count == 0 ? "no" : std::to_string(count), here));
+}
+
+std::optional<std::string> Context::unmet(const Requirement& requirement) const {
+  return warpmat::unmet(requirement, *draft.program.target, draft.program.module->version);
+}
+
+int Context::bits_of(Value value) const {
+  if (!is_constant(value)) return function.registers[static_cast<std::size_t>(value)].bits;
+  const RegisterClass c = draft.constants[value].register_class;
+  return c == RegisterClass::predicate ? 1 : c == RegisterClass::word ? 32 : c == RegisterClass::wide ? 64 : 128;
+}
+
+RegisterClass Context::class_of(Value value) const {
+  return is_constant(value) ? draft.constants[value].register_class : function.registers[static_cast<std::size_t>(value)].register_class;
+}
+
+std::int32_t Context::new_local(std::int64_t bytes, std::int64_t alignment) {
+  return place_local(function.local_bytes, bytes, alignment, source);
+}
+
+void Context::prepare(DraftOperation operation) {
+  operation.operation.statement = current.index;
+  operation.operation.prepares = true;
+  function.operations.push_back(std::move(operation));
+}
+
+void Context::add(DraftOperation operation) {
+  const auto append = [&](DraftOperation o) {
+    o.operation.statement = current.index;
+    o.operation.guarded = current.guarded;
+    o.operation.guard_inverted = current.guard_inverted;
+    o.guard = current.guard;
+    function.operations.push_back(std::move(o));
   };
-  attempt([&] { declare_parameters(); });
-  attempt([&] { open_stack(); });
-  collect_labels();
-  function_.operations.reserve(source_.body.size());  // most elements are statements of one operation
-  for (const syntax::Element& e : source_.body) attempt([&] { element(e); });
-  // A body whose last statement is not an exit returns; the lanes of a .func converge at its only return.
-  guarded_ = false;
-  function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
-  if (draft_.program.statements.empty()) draft_.add_statement(only_return());
-  simple(source_.entry ? Semantics::exit : Semantics::return_);
-  function_.operations.back().operation.prepares = true;  // a `ret` before it is an operation of its own
-  wait_for_read_accumulators();
-  keep_accumulators();
-  draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);
+  append(std::move(operation));
+  for (const CurrentStatement::Extension& extension : current.extensions) {
+    DraftOperation widening = row(extension.opcode, {extension.to}, {extension.from});
+    widening.operation.prepares = true;
+    append(std::move(widening));
+  }
+  current.extensions.clear();
 }
 
-void FunctionResolver::declare_parameters() {
-  if (source_.entry) {
-    for (const Parameter& parameter : draft_.program.parameters)
-      names_.declare(parameter.name, {.kind = Named::Kind::parameter, .offset = parameter.offset, .bytes = parameter.bytes});
+void Context::add(DraftOperation operation, Payload payload) {
+  operation.operation.payload = draft.program.add(std::move(payload));
+  add(std::move(operation));
+}
+
+DraftOperation Context::row(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources) {
+  const Match* match = draft.find_match(opcode);
+  if (match == nullptr) fail(fmt::format("'{}' would need {}, which is not in the catalogue", this->opcode(), opcode));
+  DraftOperation operation;
+  draft.set_function(*match, operation);
+  operation.results = std::move(results);
+  operation.sources = std::move(sources);
+  return operation;
+}
+
+void Context::fail(const std::string& message) const {
+  throw StatementError{current.text->location, message};
+}
+
+void Context::fail(const syntax::Operand& operand, const std::string& message) const {
+  throw StatementError{operand.location, message};
+}
+
+namespace {
+
+void declare_parameters(Context& in) {
+  if (in.source.entry) {
+    for (const Parameter& parameter : in.draft.program.parameters)
+      in.names.declare(parameter.name, {.kind = Named::Kind::parameter, .offset = parameter.offset, .bytes = parameter.bytes});
     return;
   }
   const auto declare_all = [&](const std::vector<syntax::Variable>& variables, const std::vector<std::int32_t>& offsets,
@@ -163,131 +207,76 @@ void FunctionResolver::declare_parameters() {
     for (std::size_t i = 0; i < variables.size(); ++i) {
       const syntax::Variable& variable = variables[i];
       if (!variable.space) {
-        names_.declare_registers(variable);
-        registers.push_back(names_.find(variable.name)->value);
+        in.names.declare_registers(variable);
+        registers.push_back(in.names.find(variable.name)->value);
       } else {
-        names_.declare(variable.name, {.kind = Named::Kind::local,
-                                       .offset = static_cast<std::uint32_t>(offsets[i]),
-                                       .bytes = static_cast<std::uint32_t>(size_of(variable)),
-                                       .parameter = true});
+        in.names.declare(variable.name, {.kind = Named::Kind::local,
+                                         .offset = static_cast<std::uint32_t>(offsets[i]),
+                                         .bytes = static_cast<std::uint32_t>(size_of(variable)),
+                                         .parameter = true});
         registers.push_back(~Value{0});  // none
       }
     }
   };
-  declare_all(source_.returns, function_.return_offsets, function_.return_registers);
-  declare_all(source_.parameters, function_.parameter_offsets, function_.parameter_registers);
+  declare_all(in.source.returns, in.function.return_offsets, in.function.return_registers);
+  declare_all(in.source.parameters, in.function.parameter_offsets, in.function.parameter_registers);
 }
 
-int FunctionResolver::open_scope(int parent) {
-  scope_parents_.push_back(parent);
-  return static_cast<int>(scope_parents_.size() - 1);
+int open_scope(Context& in, int parent) {
+  in.scope_parents.push_back(parent);
+  return static_cast<int>(in.scope_parents.size() - 1);
 }
 
 /// Labels and lists of targets may be used before their definition.
-void FunctionResolver::collect_labels() {
-  int scope = open_scope(-1);
-  for (const syntax::Element& e : source_.body) {
-    if (std::holds_alternative<syntax::ScopeBegin>(e)) scope = open_scope(scope);
-    if (std::holds_alternative<syntax::ScopeEnd>(e)) scope = scope_parents_[static_cast<std::size_t>(scope)];
-    if (const auto* label = std::get_if<syntax::Label>(&e); label != nullptr && list_ == nullptr) {  // those of lists name statements
-      labels_.try_emplace({scope, label->name}, static_cast<int>(function_.labels.size()));
-      function_.labels.push_back(0);
+void collect_labels(Context& in) {
+  int scope = open_scope(in, -1);
+  for (const syntax::Element& e : in.source.body) {
+    if (std::holds_alternative<syntax::ScopeBegin>(e)) scope = open_scope(in, scope);
+    if (std::holds_alternative<syntax::ScopeEnd>(e)) scope = in.scope_parents[static_cast<std::size_t>(scope)];
+    if (const auto* label = std::get_if<syntax::Label>(&e); label != nullptr && in.list == nullptr) {  // those of lists name statements
+      in.labels.try_emplace({scope, label->name}, static_cast<int>(in.function.labels.size()));
+      in.function.labels.push_back(0);
     }
-    if (const auto* list = std::get_if<syntax::TargetList>(&e)) target_lists_[list->name] = list;
-    if (const auto* prototype = std::get_if<syntax::Prototype>(&e)) prototypes_[prototype->name] = prototype;
+    if (const auto* list = std::get_if<syntax::TargetList>(&e)) in.target_lists[list->name] = list;
+    if (const auto* prototype = std::get_if<syntax::Prototype>(&e)) in.prototypes[prototype->name] = prototype;
   }
-  scope_ = 0;
-  scopes_seen_ = 0;
-  end_label_ = static_cast<int>(function_.labels.size());
-  function_.labels.push_back(0);
+  in.scope = 0;
+  in.scopes_seen = 0;
+  in.end_label = static_cast<int>(in.function.labels.size());
+  in.function.labels.push_back(0);
 }
 
-void FunctionResolver::element(const syntax::Element& element) {
-  if (list_ != nullptr) return std::visit([&](const auto& e) { list_element(e); }, element);
-  if (const auto* s = std::get_if<syntax::Statement>(&element)) return statement(*s);
-  if (const auto* variable = std::get_if<syntax::Variable>(&element)) return declare(*variable);
-  if (const auto* label = std::get_if<syntax::Label>(&element)) {
-    function_.labels[static_cast<std::size_t>(labels_.at({scope_, label->name}))] = static_cast<int>(function_.operations.size());
-  } else if (std::holds_alternative<syntax::ScopeBegin>(element)) {
-    scope_ = ++scopes_seen_;
-    names_.begin_scope();
-  } else if (std::holds_alternative<syntax::ScopeEnd>(element)) {
-    scope_ = scope_parents_[static_cast<std::size_t>(scope_)];
-    names_.end_scope();
-  }
-}
-
-std::int32_t FunctionResolver::new_local(std::int64_t bytes, std::int64_t alignment) {
-  return place_local(function_.local_bytes, bytes, alignment, source_);
-}
-
-void FunctionResolver::declare(const syntax::Variable& variable) {
-  if (!variable.space) return names_.declare_registers(variable);
+void declare(Context& in, const syntax::Variable& variable) {
+  if (!variable.space) return in.names.declare_registers(variable);
   switch (*variable.space) {
-    case Space::shared: return names_.declare(variable.name, {.kind = Named::Kind::shared, .index = draft_.symbols.add_shared(variable)});
+    case Space::shared:
+      return in.names.declare(variable.name, {.kind = Named::Kind::shared, .index = in.draft.symbols.add_shared(variable)});
     case Space::local:
     case Space::param: {
       const std::int64_t bytes = size_of(variable);
-      const std::int32_t offset = new_local(bytes, alignment_of(variable));
-      function_.locals.push_back({variable.name, static_cast<std::uint32_t>(offset)});
-      return names_.declare(variable.name, {.kind = Named::Kind::local,
-                                            .offset = static_cast<std::uint32_t>(offset),
-                                            .bytes = static_cast<std::uint32_t>(bytes),
-                                            .parameter = variable.space == Space::param});
+      const std::int32_t offset = in.new_local(bytes, alignment_of(variable));
+      in.function.locals.push_back({variable.name, static_cast<std::uint32_t>(offset)});
+      return in.names.declare(variable.name, {.kind = Named::Kind::local,
+                                              .offset = static_cast<std::uint32_t>(offset),
+                                              .bytes = static_cast<std::uint32_t>(bytes),
+                                              .parameter = variable.space == Space::param});
     }
     case Space::generic:  // no directive
     case Space::global:
     case Space::constant:
-      return names_.declare(variable.name, {.kind = Named::Kind::module, .index = draft_.symbols.index_in_body(variable)});
+      return in.names.declare(variable.name, {.kind = Named::Kind::module, .index = in.draft.symbols.index_in_body(variable)});
   }
-}
-
-void FunctionResolver::statement(const syntax::Statement& statement) {
-  statement_ = &statement;
-  statement_index_ = draft_.add_statement(statement);
-  match_ = nullptr;
-  extensions_.clear();
-  guarded_ = statement.guard.has_value();
-  if (list_ != nullptr) {
-    begin_list_statement(statement);
-    check_list_count();
-  } else if (guarded_) {
-    const auto named = names_.find(statement.guard->predicate);
-    if (!named || named->kind != Named::Kind::register_ || class_of(named->value) != RegisterClass::predicate)
-      fail(fmt::format("the guard '{}' is not a predicate register", statement.guard->predicate));
-    guard_ = named->value;
-  }
-  if (guarded_) guard_inverted_ = statement.guard->inverted;
-  if (statement.opcode.starts_with('%')) fail(fmt::format("expected an instruction, found '{}'", mnemonic_of(statement.opcode)));
-  switch (table_of(statement.opcode)) {
-    case OpcodeTable::forms: return matrix();
-    case OpcodeTable::wgmma: return wgmma();
-    case OpcodeTable::rows: break;
-  }
-  expand_vectors();
-  const Match* match = draft_.find_match(statement.opcode);
-  if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
-  const std::size_t given = statement_->operands.size();
-  if (catalogue::computes(match->pattern->row.semantics) && given > match->pattern->most_operands)
-    match = draft_.find_longer(*match, given);
-  if (list_ == nullptr && !draft_.accepted.contains(match)) {
-    if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
-    draft_.accepted.insert(match);
-  }
-  draft_.statement_matches.back() = match_ = match;
-  draft_.program.names.back() = match->name();
-  by_semantics(*match);
 }
 
 /// A vector register stands for its elements in braces: v for {v.x, v.y}.
-void FunctionResolver::expand_vectors() {
-  if (!names_.has_vectors()) return;
+void expand_vectors(Context& in) {
+  if (!in.names.has_vectors()) return;
   const auto elements_of = [&](const syntax::Operand& operand) {
-    const auto named = operand.kind == syntax::Operand::Kind::name ? names_.find(operand.text) : std::nullopt;
+    const auto named = operand.kind == syntax::Operand::Kind::name ? in.names.find(operand.text) : std::nullopt;
     return named && named->kind == Named::Kind::register_ ? named->vector : 1;
   };
-  if (std::ranges::all_of(statement_->operands, [&](const syntax::Operand& o) { return elements_of(o) == 1; })) return;
-  syntax::Statement& expanded = expanded_.emplace_back(*statement_);
+  if (std::ranges::all_of(in.operands(), [&](const syntax::Operand& o) { return elements_of(o) == 1; })) return;
+  syntax::Statement& expanded = in.expanded.emplace_back(*in.current.text);
   for (syntax::Operand& operand : expanded.operands) {
     const int count = elements_of(operand);
     if (count == 1) continue;
@@ -295,111 +284,103 @@ void FunctionResolver::expand_vectors() {
     vector.text = operand.text;
     for (int i = 0; i < count; ++i) {
       syntax::Operand& item = vector.items.emplace_back(operand);
-      item.text = element_names_.emplace_back(fmt::format("{}.{}", operand.text, "xyzw"[i]));
+      item.text = in.element_names.emplace_back(fmt::format("{}.{}", operand.text, "xyzw"[i]));
     }
     operand = std::move(vector);
   }
-  statement_ = &expanded;
+  in.current.text = &expanded;
 }
 
-void FunctionResolver::by_semantics(const Match& match) {
-  const Semantics semantics = match.pattern->row.semantics;
-  switch (semantics) {
-    case Semantics::compute:
-    case Semantics::select: return compute(match);
-    case Semantics::move_vector: return move_vector(match);
-    case Semantics::load: return load(match);
-    case Semantics::store: return store(match);
-    case Semantics::atomic: return atomic(match);
-    case Semantics::multimem: return multimem(match);
-    case Semantics::cp_async: return cp_async(match);
-    case Semantics::cp_async_wait: return wait_group(match);
-    case Semantics::wgmma_wait: return wgmma_wait();
-    case Semantics::max_registers: return max_registers(match);
-    case Semantics::branch: return branch();
-    case Semantics::branch_table: return branch_table();
-    case Semantics::call: return call();
-    case Semantics::barrier: return barrier(match);
-    case Semantics::exchange: return exchange(match);
-    case Semantics::address_space: return address_space(match);
-    case Semantics::return_: return leave();
-    case Semantics::exit:
-    case Semantics::trap:
-    case Semantics::cp_async_commit:
-    case Semantics::wgmma_fence:
-    case Semantics::wgmma_commit:
-    case Semantics::bulk_commit:
-    case Semantics::proxy_fence: no_operands(); return simple(semantics);
-    case Semantics::nothing: return hint(match);
-    case Semantics::absent: return absent(match);
-    case Semantics::stack: return stack(match);
-    case Semantics::warp_barrier:
-    case Semantics::active_mask:
-    case Semantics::elect:
-    case Semantics::fence:
-    case Semantics::sleep: {
-      DraftOperation operation;
-      operation.operation.semantics = semantics;
-      if (semantics == Semantics::fence)
-        operation.operation.payload = draft_.program.add(
-            Fence{match.has(Qualifier::gpu) || match.has(Qualifier::sys) || match.has(Qualifier::gl) || match.has(Qualifier::cluster)});
-      read_operands(match, operation);
-      return add(std::move(operation));
+}  // namespace
+
+void statement(Context& in, const syntax::Statement& statement) {
+  in.current = {.text = &statement, .index = in.draft.add_statement(statement), .guarded = statement.guard.has_value()};
+  if (in.list != nullptr) {
+    begin_list_statement(in, statement);
+    check_list_count(in);
+  } else if (in.current.guarded) {
+    const auto named = in.names.find(statement.guard->predicate);
+    if (!named || named->kind != Named::Kind::register_ || in.class_of(named->value) != RegisterClass::predicate)
+      in.fail(fmt::format("the guard '{}' is not a predicate register", statement.guard->predicate));
+    in.current.guard = named->value;
+  }
+  if (in.current.guarded) in.current.guard_inverted = statement.guard->inverted;
+  if (statement.opcode.starts_with('%')) in.fail(fmt::format("expected an instruction, found '{}'", mnemonic_of(statement.opcode)));
+  switch (table_of(statement.opcode)) {
+    case OpcodeTable::forms: return matrix(in);
+    case OpcodeTable::wgmma: return wgmma(in);
+    case OpcodeTable::rows: break;
+  }
+  expand_vectors(in);
+  const Match* match = in.draft.find_match(statement.opcode);
+  if (match == nullptr) in.fail(catalogue::explain_unknown_row(statement.opcode));
+  const std::size_t given = in.operands().size();
+  if (catalogue::computes(match->pattern->row.semantics) && given > match->pattern->most_operands)
+    match = in.draft.find_longer(*match, given);
+  if (in.list == nullptr && !in.draft.accepted.contains(match)) {
+    if (const auto reason = catalogue::refusal(*match, *in.draft.program.target, in.draft.program.module->version)) in.fail(*reason);
+    in.draft.accepted.insert(match);
+  }
+  in.draft.statement_matches.back() = in.current.match = match;
+  in.draft.program.names.back() = match->name();
+  lower::makers[static_cast<std::size_t>(match->pattern->row.semantics)](in, *match);
+}
+
+namespace {
+
+void element(Context& in, const syntax::Element& element) {
+  if (in.list != nullptr) return list_element(in, element);
+  if (const auto* s = std::get_if<syntax::Statement>(&element)) return statement(in, *s);
+  if (const auto* variable = std::get_if<syntax::Variable>(&element)) return declare(in, *variable);
+  if (const auto* label = std::get_if<syntax::Label>(&element)) {
+    in.function.labels[static_cast<std::size_t>(in.labels.at({in.scope, label->name}))] = static_cast<int>(in.function.operations.size());
+  } else if (std::holds_alternative<syntax::ScopeBegin>(element)) {
+    in.scope = ++in.scopes_seen;
+    in.names.begin_scope();
+  } else if (std::holds_alternative<syntax::ScopeEnd>(element)) {
+    in.scope = in.scope_parents[static_cast<std::size_t>(in.scope)];
+    in.names.end_scope();
+  }
+}
+
+void resolve(Context& in, std::vector<Diagnostic>& errors) {
+  constexpr std::size_t max_errors = 100;
+  const std::string& text = *in.draft.program.module->text;
+  const auto attempt = [&](auto&& action) {
+    try {
+      action();
+    } catch (const StatementError& error) {
+      if (in.list != nullptr || errors.size() < max_errors) errors.push_back(diagnose(text, error.location, error.message));
     }
-    case Semantics::mbarrier: return mbarrier(match);
-    case Semantics::bulk_copy: return bulk_copy(match);
-    case Semantics::bulk_wait: return bulk_wait(match);
-    case Semantics::cluster_barrier: return cluster_barrier(match);
-    case Semantics::cluster_rank: return cluster_rank(match);
-    case Semantics::tensor_map: return tensor_map(match);
-    case Semantics::tensor_memory: return tensor_memory(match);
-    case Semantics::texture: return texture(match);
-    case Semantics::special:
-    case Semantics::wgmma:
-    case Semantics::matrix: break;
-  }
-  fail(fmt::format("'{}' is not executed", statement_->opcode));
-}
-
-void FunctionResolver::prepare(DraftOperation operation) {
-  operation.operation.statement = statement_index_;
-  operation.operation.prepares = true;
-  function_.operations.push_back(std::move(operation));
-}
-
-void FunctionResolver::add(DraftOperation operation) {
-  const auto append = [&](DraftOperation o) {
-    o.operation.statement = statement_index_;
-    o.operation.guarded = guarded_;
-    o.operation.guard_inverted = guard_inverted_;
-    o.guard = guard_;
-    function_.operations.push_back(std::move(o));
   };
-  append(std::move(operation));
-  for (const Extension& extension : extensions_) {
-    DraftOperation widening = row(extension.opcode, {extension.to}, {extension.from});
-    widening.operation.prepares = true;
-    append(std::move(widening));
-  }
-  extensions_.clear();
+  attempt([&] { declare_parameters(in); });
+  attempt([&] { open_stack(in); });
+  collect_labels(in);
+  in.function.operations.reserve(in.source.body.size());  // most elements are statements of one operation
+  for (const syntax::Element& e : in.source.body) attempt([&] { element(in, e); });
+  // A body whose last statement is not an exit returns; the lanes of a .func converge at its only return.
+  in.current.guarded = false;
+  in.function.labels[static_cast<std::size_t>(in.end_label)] = static_cast<int>(in.function.operations.size());
+  if (in.draft.program.statements.empty()) in.draft.add_statement(only_return());
+  add_simple(in, in.source.entry ? Semantics::exit : Semantics::return_);
+  in.function.operations.back().operation.prepares = true;  // a `ret` before it is an operation of its own
+  wait_for_accumulators(in);
+  in.draft.functions[static_cast<std::size_t>(in.index)] = std::move(in.function);
 }
 
-DraftOperation FunctionResolver::row(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources) {
-  const Match* match = draft_.find_match(opcode);
-  if (match == nullptr) fail(fmt::format("'{}' would need {}, which is not in the catalogue", statement_->opcode, opcode));
-  DraftOperation operation;
-  draft_.set_function(*match, operation);
-  operation.results = std::move(results);
-  operation.sources = std::move(sources);
-  return operation;
+}  // namespace
+
+void resolve_function(ProgramDraft& draft, int function, std::vector<Diagnostic>& errors) {
+  Context in(draft, function);
+  resolve(in, errors);
 }
 
-void FunctionResolver::fail(const std::string& message) const {
-  throw StatementError{statement_->location, message};
-}
-
-void FunctionResolver::fail(const syntax::Operand& operand, const std::string& message) const {
-  throw StatementError{operand.location, message};
+std::map<Value, Words> resolve_function(ProgramDraft& draft, ListDraft& list, std::vector<Diagnostic>& errors) {
+  Context in(draft, 0);
+  in.list = &list;
+  resolve(in, errors);
+  refuse_labels_of_names(in, errors);
+  return std::move(in.kept_in_words);
 }
 
 }  // namespace warpmat::code

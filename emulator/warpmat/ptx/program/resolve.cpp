@@ -96,7 +96,7 @@ void check_system_functions(const syntax::Module& module, std::vector<Diagnostic
 /// The functions of the draft, and those that they call.
 void resolve_all(ProgramDraft& draft, std::vector<Diagnostic>& errors, const std::function<void(ProgramDraft&)>& assemble) {
   check_system_functions(*draft.program.module, errors);
-  for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
+  for (std::size_t i = 0; i < draft.functions.size(); ++i) resolve_function(draft, static_cast<int>(i), errors);
   if (errors.empty()) assemble(draft);
 }
 

@@ -116,8 +116,7 @@ warpmat::Program resolve_list(syntax::List list, const Target* target) {
   Program code = make_program(module, last_target, [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
     draft.program.is_list = true;
     draft.function_index(module->functions.front());
-    FunctionResolver resolver(draft, 0);
-    resolver.resolve_list(list_draft, errors);
+    const std::map<Value, Words> kept_in_words = resolve_function(draft, list_draft, errors);
     if (parts.target == nullptr && errors.empty())
       errors.push_back(diagnose(*module->text, {1, 1}, "no target: begin the program with .target sm_90a, or name one: --target sm_90a"));
     place_slots(parts);
@@ -125,7 +124,7 @@ warpmat::Program resolve_list(syntax::List list, const Target* target) {
     function.words_bytes = static_cast<std::uint32_t>(static_cast<std::size_t>(program.words()) * bytes(RegisterClass::word));
     if (parts.statements.empty()) return;
     function.operations.pop_back();  // the exit: a list's lanes continue with another statement
-    KeptInWords(draft, resolver.kept_in_words()).wrap_statements(function);
+    KeptInWords(draft, kept_in_words).wrap_statements(function);
   });
   if (parts.statements.empty()) return program;
   code.shared_base = 0;  // where a warp's memory begins unless its user says otherwise: then it needs no copy of the code

@@ -2,7 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/lower.h>
+#include <warpmat/ptx/program/operands.h>
 
 namespace warpmat::code {
 
@@ -44,45 +45,45 @@ const Shape* shape_of(const Match& match) {
   return nullptr;
 }
 
-}  // namespace
-
 /// The registers in braces, or one without them, each of `bits` or wider; `_` is allowed.
-std::vector<Value> FunctionResolver::texture_results(const syntax::Operand& operand, int bits, std::size_t count) {
+std::vector<Value> texture_results(Context& in, const syntax::Operand& operand, int bits, std::size_t count) {
   const std::vector<syntax::Operand> items = operand.kind == Kind::vector ? operand.items : std::vector{operand};
-  if (items.size() != count) fail(operand, fmt::format("{} has {} registers here, {} are given", statement_->opcode, count, items.size()));
+  if (items.size() != count) in.fail(operand, fmt::format("{} has {} registers here, {} are given", in.opcode(), count, items.size()));
   std::vector<Value> values;
   for (const syntax::Operand& item : items) {
-    const Value value = item.discards() ? temporary(register_class_of(bits)) : named_register(item);
-    if (!item.discards() && (bits_of(value) < bits || class_of(value) == RegisterClass::quad || bits_of(value) == 1))
-      fail(item, fmt::format("{} gives {} bits, '{}' has {}", statement_->opcode, bits, item.text, bits_of(value)));
+    const Value value = item.discards() ? in.temporary(register_class_of(bits)) : named_register(in, item);
+    if (!item.discards() && (in.bits_of(value) < bits || in.class_of(value) == RegisterClass::quad || in.bits_of(value) == 1))
+      in.fail(item, fmt::format("{} gives {} bits, '{}' has {}", in.opcode(), bits, item.text, in.bits_of(value)));
     values.push_back(value);
   }
   return values;
 }
 
 /// [handle, {layer, coordinates}], or with one coordinate [handle, x]. What the text lists beyond them is not read.
-std::size_t FunctionResolver::texture_operands(const Match& match, std::size_t next, TextureAccess& access, DraftOperation& operation) {
-  const syntax::Operand& place = operand(next);
+std::size_t texture_operands(Context& in, const Match& match, std::size_t next, TextureAccess& access, DraftOperation& operation) {
+  const syntax::Operand& place = in.operand(next);
   if (place.kind != Kind::address || place.items.empty() || place.items.size() > 2 || place.offset != 0)
-    fail(place, fmt::format("{} takes [handle, {{coordinates}}]", statement_->opcode));
-  operation.sources.push_back(source(place.items[0], *find_ptx_type("b64")));
+    in.fail(place, fmt::format("{} takes [handle, {{coordinates}}]", in.opcode()));
+  operation.sources.push_back(source(in, place.items[0], *find_ptx_type("b64")));
   if (access.action == TextureAccess::Action::query) return next + 1;
   const Shape& shape = *shape_of(match);
   access.coordinates = shape.coordinates;
   access.layered = shape.layered;
   access.cube = shape.cube;
-  if (place.items.size() != 2) fail(place, fmt::format("{} takes [handle, {{coordinates}}]", statement_->opcode));
+  if (place.items.size() != 2) in.fail(place, fmt::format("{} takes [handle, {{coordinates}}]", in.opcode()));
   const syntax::Operand& listed = place.items[1];
   const std::vector<syntax::Operand> items = listed.kind == Kind::vector ? listed.items : std::vector{listed};
   if (items.size() != shape.listed)
-    fail(listed, fmt::format("{} lists {} coordinates, {} are given", statement_->opcode, shape.listed, items.size()));
+    in.fail(listed, fmt::format("{} lists {} coordinates, {} are given", in.opcode(), shape.listed, items.size()));
   std::size_t item = 0;
-  if (shape.layered) operation.sources.push_back(source(items[item++], *find_ptx_type("b32")));
-  for (int i = 0; i < shape.coordinates; ++i) operation.sources.push_back(source(items[item++], *find_ptx_type("b32")));
+  if (shape.layered) operation.sources.push_back(source(in, items[item++], *find_ptx_type("b32")));
+  for (int i = 0; i < shape.coordinates; ++i) operation.sources.push_back(source(in, items[item++], *find_ptx_type("b32")));
   return next + 1;
 }
 
-void FunctionResolver::texture(const Match& match) {
+}  // namespace
+
+void lower::texture(Context& in, const Match& match) {
   using Action = TextureAccess::Action;
   TextureAccess access;
   access.action = match.is(Name::tex)    ? Action::fetch
@@ -105,43 +106,41 @@ void FunctionResolver::texture(const Match& match) {
   const bool surface = access.action == Action::load || access.action == Action::store;
   access.bytes = surface ? static_cast<std::uint8_t>(type.bytes()) : 4;
   access.vector = surface ? static_cast<std::uint8_t>(match.vector()) : access.action == Action::query ? 1 : 4;
-  DraftOperation operation;
-  operation.operation.semantics = Semantics::texture;
+  DraftOperation operation{.operation = {.semantics = Semantics::texture}};
   std::size_t next = 0;
   const syntax::Operand* resident = nullptr;
   if (access.action != Action::store) {
-    const syntax::Operand& written = operand(next++);
+    const syntax::Operand& written = in.operand(next++);
     const bool pair = written.kind == Kind::pair;
     if (pair) resident = &written.items[1];
-    operation.results = texture_results(pair ? written.items[0] : written, access.bytes * 8, access.vector);
+    operation.results = texture_results(in, pair ? written.items[0] : written, access.bytes * 8, access.vector);
   }
-  next = texture_operands(match, next, access, operation);
+  next = texture_operands(in, match, next, access, operation);
   const auto& f32 = *find_ptx_type("f32");
-  if (access.level == TextureAccess::Level::given) operation.sources.push_back(source(operand(next++), f32));
+  if (access.level == TextureAccess::Level::given) operation.sources.push_back(source(in, in.operand(next++), f32));
   if (access.level == TextureAccess::Level::gradients) {
     const std::size_t listed = access.coordinates == 3 ? 4 : access.coordinates;
     for (int gradient = 0; gradient < 2; ++gradient) {
-      const syntax::Operand& given = operand(next++);
+      const syntax::Operand& given = in.operand(next++);
       const std::vector<syntax::Operand> items = given.kind == Kind::vector ? given.items : std::vector{given};
-      if (items.size() != listed) fail(given, fmt::format("{} lists {} numbers here", statement_->opcode, listed));
-      for (std::size_t i = 0; i < access.coordinates; ++i) operation.sources.push_back(source(items[i], f32));
+      if (items.size() != listed) in.fail(given, fmt::format("{} lists {} numbers here", in.opcode(), listed));
+      for (std::size_t i = 0; i < access.coordinates; ++i) operation.sources.push_back(source(in, items[i], f32));
     }
   }
   if (access.action == Action::store) {
-    const syntax::Operand& given = operand(next++);
+    const syntax::Operand& given = in.operand(next++);
     const std::vector<syntax::Operand> items = given.kind == Kind::vector ? given.items : std::vector{given};
     if (items.size() != access.vector)
-      fail(given, fmt::format("{} stores {} registers, {} are given", statement_->opcode, access.vector, items.size()));
-    for (const syntax::Operand& item : items) operation.sources.push_back(source(item, type, true));
+      in.fail(given, fmt::format("{} stores {} registers, {} are given", in.opcode(), access.vector, items.size()));
+    for (const syntax::Operand& item : items) operation.sources.push_back(source(in, item, type, true));
   }
-  if (next < statement_->operands.size())
-    fail(operand(next), fmt::format("{} takes {} operands; offsets and comparisons of depths are not executed", statement_->opcode, next));
-  operation.operation.payload = draft_.program.add(access);
-  add(std::move(operation));
+  if (next < in.operands().size())
+    in.fail(in.operand(next), fmt::format("{} takes {} operands; offsets and comparisons of depths are not executed", in.opcode(), next));
+  in.add(std::move(operation), access);
   // all texels are resident
   if (resident != nullptr) {
-    const Value zero = draft_.constants.add(RegisterClass::word, 0);
-    add(row("setp.eq.u32", {result(*resident, *find_ptx_type("pred"))}, {zero, zero}));
+    const Value zero = in.constant(RegisterClass::word, 0);
+    in.add(in.row("setp.eq.u32", {result(in, *resident, *find_ptx_type("pred"))}, {zero, zero}));
   }
 }
 

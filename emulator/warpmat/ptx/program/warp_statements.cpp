@@ -2,7 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/lower.h>
+#include <warpmat/ptx/program/operands.h>
 #include <warpmat/ptx/text/number.h>
 
 namespace warpmat::code {
@@ -13,48 +14,45 @@ using catalogue::Qualifier;
 using catalogue::Semantics;
 
 /// bar.sync a{, b}; bar.arrive a, b; bar.red.popc.u32 d, a{, b}, {!}c; bar.red.and.pred p, a{, b}, {!}c.
-void FunctionResolver::barrier(const Match& match) {
+void lower::barrier(Context& in, const Match& match) {
   const auto& u32 = *find_ptx_type("u32");
   const auto& predicate = *find_ptx_type("pred");
   Barrier barrier;
   barrier.aligned = match.is(Name::bar) || match.has(Qualifier::aligned);
-  std::size_t next = 0, last = statement_->operands.size();
-  DraftOperation operation;
-  operation.operation.semantics = Semantics::barrier;
+  std::size_t next = 0, last = in.operands().size();
+  DraftOperation operation{.operation = {.semantics = Semantics::barrier}};
   if (match.has(Qualifier::arrive)) barrier.action = Barrier::Action::arrive;
   const bool reduces = match.has(Qualifier::red);
   if (reduces) {
     barrier.action = match.has(Qualifier::popc)   ? Barrier::Action::reduce_popc
                      : match.has(Qualifier::and_) ? Barrier::Action::reduce_and
                                                   : Barrier::Action::reduce_or;
-    operation.results = {result(operand(next++), barrier.action == Barrier::Action::reduce_popc ? u32 : predicate)};
-    if (last < 3) fail(fmt::format("{} needs more operands", statement_->opcode));
+    operation.results = {result(in, in.operand(next++), barrier.action == Barrier::Action::reduce_popc ? u32 : predicate)};
+    if (last < 3) in.fail(fmt::format("{} needs more operands", in.opcode()));
     --last;
   }
   constexpr std::uint64_t barriers = 16;
   const auto number_of = [](const syntax::Operand& o) {
     return o.kind == syntax::Operand::Kind::number ? o.value.value_or(parse_integer(o.text).value_or(0)) : 0;
   };
-  if (const syntax::Operand& number = operand(next); number_of(number) >= barriers || (number_of(number) != 0 && number.negative))
-    fail(number, "a block has the barriers 0 to 15");
-  operation.sources = {source(operand(next++), u32)};
+  if (const syntax::Operand& number = in.operand(next); number_of(number) >= barriers || (number_of(number) != 0 && number.negative))
+    in.fail(number, "a block has the barriers 0 to 15");
+  operation.sources = {source(in, in.operand(next++), u32)};
   barrier.has_count = next < last;
-  if (barrier.has_count && operand(next).kind == syntax::Operand::Kind::number) {
-    if (number_of(operand(next)) % warp_size != 0) fail(operand(next), "the number of threads is a multiple of 32");
-    if (barrier.action == Barrier::Action::arrive && number_of(operand(next)) == 0)
-      fail(operand(next), "arrive needs a number of threads above 0");
+  if (barrier.has_count && in.operand(next).kind == syntax::Operand::Kind::number) {
+    if (number_of(in.operand(next)) % warp_size != 0) in.fail(in.operand(next), "the number of threads is a multiple of 32");
+    if (barrier.action == Barrier::Action::arrive && number_of(in.operand(next)) == 0)
+      in.fail(in.operand(next), "arrive needs a number of threads above 0");
   }
-  if (barrier.has_count) operation.sources.push_back(source(operand(next++), u32));
-  if (next < last) fail(operand(next), fmt::format("{} takes fewer operands", statement_->opcode));
-  if (reduces) operation.sources.push_back(source(operand(last), predicate));
-  if (barrier.action == Barrier::Action::arrive && !barrier.has_count)
-    fail(fmt::format("{} needs the number of threads", statement_->opcode));
-  operation.operation.payload = draft_.program.add(barrier);
-  add(std::move(operation));
+  if (barrier.has_count) operation.sources.push_back(source(in, in.operand(next++), u32));
+  if (next < last) in.fail(in.operand(next), fmt::format("{} takes fewer operands", in.opcode()));
+  if (reduces) operation.sources.push_back(source(in, in.operand(last), predicate));
+  if (barrier.action == Barrier::Action::arrive && !barrier.has_count) in.fail(fmt::format("{} needs the number of threads", in.opcode()));
+  in.add(std::move(operation), barrier);
 }
 
 /// shfl, vote, match and redux.
-void FunctionResolver::exchange(const Match& match) {
+void lower::exchange(Context& in, const Match& match) {
   using enum WarpOperation;
   struct Row {
     Name name;
@@ -92,17 +90,15 @@ void FunctionResolver::exchange(const Match& match) {
     exchange.operation = row.operation;
     found = true;
   }
-  if (!found) fail(fmt::format("'{}' is not executed", statement_->opcode));
+  if (!found) in.fail(fmt::format("'{}' is not executed", in.opcode()));
   exchange.has_mask = match.has(Qualifier::sync);
   exchange.absolute = match.has(Qualifier::abs);
   exchange.nan = match.has(Qualifier::NaN);
   exchange.wide = !match.types.empty() && match.types.back()->bits == 64;
-  DraftOperation operation;
-  operation.operation.semantics = Semantics::exchange;
-  read_operands(match, operation);
+  DraftOperation operation{.operation = {.semantics = Semantics::exchange}};
+  read_operands(in, match, operation);
   exchange.second_result = operation.results.size() == 2;
-  operation.operation.payload = draft_.program.add(exchange);
-  add(std::move(operation));
+  in.add(std::move(operation), exchange);
 }
 
 }  // namespace warpmat::code
