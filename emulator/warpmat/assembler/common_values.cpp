@@ -38,7 +38,6 @@ class CommonValues {
         [[fallthrough]];
       case Semantics::compute:
       case Semantics::select:
-      case Semantics::address_space:
         return std::ranges::all_of(operation.sources, [&](Value source) { return is_common(writer, source, depth + 1); });
       default: return false;
     }

@@ -58,7 +58,7 @@ bool is_branched_around(const DraftOperation& draft, const Match* match) {
 }
 
 bool may_leave(const DraftOperation& draft) {
-  return draft.operation.guarded && (draft.operation.semantics == Semantics::exit || draft.operation.semantics == Semantics::return_);
+  return draft.operation.guarded && catalogue::has(draft.operation.semantics, catalogue::fact::leaves);
 }
 
 }  // namespace

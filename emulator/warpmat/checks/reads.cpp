@@ -129,9 +129,7 @@ void ReadRecorder::operation(const Event& event) {
   const machine::WarpState& warp = warp_of(event);
   if (operation.guarded) use(event, operation.guard, warp.split().lanes);
   switch (operation.semantics) {
-    case Semantics::compute:
-    case Semantics::address_space:
-    case Semantics::move_vector: return set_results(event, event.lanes(), of_sources(event));
+    case Semantics::compute: return set_results(event, event.lanes(), of_sources(event));
     case Semantics::select: {
       const LaneMask chosen = *warp.at<LaneMask>(warp.source_slot(operation, 2));
       Lanes all = values(event, warp.source_slot(operation, 1));

@@ -256,9 +256,7 @@ std::optional<InstructionKind> instruction_kind(const Match& match) {
   if (is_access(match) && !is_plain_access(match)) return std::nullopt;
   if (semantics == catalogue::Semantics::load) return InstructionKind::load;
   if (semantics == catalogue::Semantics::store) return InstructionKind::store;
-  constexpr std::array between_lanes{catalogue::Semantics::exchange, catalogue::Semantics::active_mask, catalogue::Semantics::elect,
-                                     catalogue::Semantics::warp_barrier};
-  if (std::ranges::find(between_lanes, semantics) != between_lanes.end()) return InstructionKind::lanes;
+  if (catalogue::has(semantics, catalogue::fact::between_lanes)) return InstructionKind::lanes;
   return std::nullopt;
 }
 

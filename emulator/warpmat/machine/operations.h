@@ -10,9 +10,8 @@
 
 namespace warpmat::machine {
 
-// The bodies of operations, by family: functions on a warp, whose context WarpState gives (split, registers, memory, traps, observers).
-// A body that returns no Step is followed by the next operation. `observed`: with observers, or as execute() calls it; without, the common
-// cases of a body do not ask for any.
+// The bodies of operations, and by family what they take of each other: functions on a warp, whose context WarpState gives (split,
+// registers, memory, traps, observers).
 
 struct PendingTensorWork;
 struct SharedOperands;
@@ -20,8 +19,16 @@ struct TensorRegion;
 
 using Step = WarpState::Step;
 
-/// Calls the operation's body, for its lanes `mask`, of which there are some: operations.cpp. The loop of warp_control.cpp executes
-/// branches and what only computes.
+namespace body {
+
+/// Executes an operation for its lanes `mask`, of which there are some.
+using Body = Step(WarpState& warp, const code::Operation& operation, LaneMask mask);
+#define WARPMAT_OPERATION(name, payload, maker, facts) Body name;
+#include <warpmat/ptx/catalogue/operations.inc>
+
+}  // namespace body
+
+/// Calls the operation's body.
 Step execute(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 /// Uses the block's reservation for an operation whose order among clusters is visible. Anything but Step::next: it executes later.
@@ -33,16 +40,7 @@ void compute(WarpState& warp, const code::Operation& operation, LaneMask mask);
 // Special registers: warp_special.cpp
 void special(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
-// Branches: warp_branches.cpp
-Step branch(WarpState& warp, const code::Operation& operation, LaneMask taken);
-Step branch_table(WarpState& warp, const code::Operation& operation, LaneMask mask);
-Step exit_lanes(WarpState& warp, LaneMask mask);
-
-// Calls: warp_calls.cpp
-Step call(WarpState& warp, const code::Operation& operation);
-Step return_from_call(WarpState& warp, const code::Operation& operation);
-
-// Loads and stores: warp_memory.cpp
+// Loads and stores: warp_memory.cpp. `observed`: with observers, or as bodies call them; without, the common cases do not ask for any.
 template <bool observed>
 void load(WarpState& warp, const code::Operation& operation, LaneMask mask);
 template <bool observed>
@@ -56,52 +54,30 @@ void atomic(WarpState& warp, const code::Operation& operation, LaneMask mask);
 void multimem(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // Matrix instructions: warp_matrix.cpp
-Step matrix(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
 int perform_matrices(WarpState& warp, const code::Operation& first, int most);
 
-// Warpgroups: warp_wgmma.cpp
-Step wgmma(WarpState& warp, const code::Operation& operation, LaneMask mask);
-/// Of a wait before accumulators are read (WaitGroups::early): whether none of them is one of a pending product.
-bool has_nothing_to_wait_for(WarpState& warp, const code::Operation& operation);
-/// wgmma.fence and wgmma.wait_group.
-Step synchronise_warpgroup(WarpState& warp, const code::Operation& operation, LaneMask mask);
-Step wgmma_commit(WarpState& warp, LaneMask mask);
-
 // Barriers of the block and of the cluster: warp_barriers.cpp
-Step barrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// Lanes that have exited hold up no barrier at which all others of their warp wait.
 void arrive_without_exited(WarpState& warp);
 /// Releases the splits that wait at `barrier`; `count` of `contributed` predicates were true (bar.red).
 void release(WarpState& warp, std::int32_t barrier, std::uint32_t count, std::uint32_t contributed);
-Step cluster_barrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// Whether all its lanes but those that have exited are at the cluster's barrier.
 bool has_arrived_at_cluster(WarpState& warp);
 /// The cluster's barrier releases all.
 void leave_cluster_barrier(WarpState& warp);
-
-// Exchange between lanes: warp_exchange.cpp
-Step exchange(WarpState& warp, const code::Operation& operation, LaneMask mask);
-Step warp_barrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
-/// Elects the lowest lane of the mask.
-Step elect(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // Asynchronous work of every kind: warp_messages.cpp
 /// Before one more of `waiting` pieces of work ("copies") that a statement must wait for: traps where a kernel issues them without an end.
 void check_waiting(const WarpState& warp, int lane, std::size_t waiting, const char* what);
 
 // cp.async: warp_async.cpp
-void cp_async(WarpState& warp, const code::Operation& operation, LaneMask mask);
-void commit_group(WarpState& warp, LaneMask mask);
-/// Performs the copies of these lanes that are older than their last groups, which may be pending.
-void wait_group(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// Performs the copies of these lanes with numbers below `before`.
 void finish_copies(WarpState& warp, LaneMask mask, std::uint64_t before);
 /// Performs all asynchronous copies of the warp: Timing::card.
 void complete_copies(WarpState& warp);
 
 // mbarriers: warp_mbarrier.cpp
-Step mbarrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// An arrival for asynchronous work that `lane` issued by `statement`.
 void arrive_at_mbarrier(WarpState& warp, const SharedPlace& place, int lane, std::uint32_t statement);
 void must_be_mbarrier(WarpState& warp, int lane, const SharedPlace& place);
@@ -113,34 +89,25 @@ std::uint8_t* host_of(WarpState& warp, const SharedPlace& place);
 int pair_rank(std::uint64_t address, int rank);
 
 // Bulk copies: warp_bulk.cpp
-void bulk_copy(WarpState& warp, const code::Operation& operation, LaneMask mask);
-void bulk_commit(WarpState& warp, LaneMask mask);
-void bulk_wait(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// Performs the stores that exiting lanes have not waited for.
 void finish_bulk_stores(WarpState& warp, LaneMask mask);
 /// Whether stores that the lanes wait for add floating-point numbers, so that the order among blocks is visible.
 bool waits_for_sums(WarpState& warp, LaneMask mask);
 
-// Clusters and tensor maps: warp_cluster.cpp
-/// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
-void cluster_rank(WarpState& warp, const code::Operation& operation, LaneMask mask);
+// Clusters: warp_cluster.cpp
 /// The bytes of a load, store or atomic operation in the shared memory of another block.
 std::span<std::uint8_t> range_in_cluster(WarpState& warp, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment,
                                          bool writes);
-/// tensormap.replace in each executing lane; tensormap.cp_fenceproxy once for the warp.
-Step tensor_map(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // wmma.load and wmma.store: warp_wmma.cpp
 void move_matrix(WarpState& warp, const code::Operation& operation, const code::Matrix& matrix);
 
 // setmaxnreg: warp_registers.cpp
-Step set_max_registers(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// At the end of the block, of a program that defines the registers of a thread: traps if its warps have raised theirs beyond the available
 /// ones.
 void check_max_registers(WarpState& warp);
 
 // tcgen05: warp_tensor_memory.cpp
-Step tensor_memory(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// The blocks whose tensor memory a statement of .cta_group::`group` touches; of a pair the even one first.
 std::vector<Block*> tensor_blocks(WarpState& warp, int group, int lane);
 void must_have_peer(WarpState& warp, int group, int lane);
@@ -154,9 +121,6 @@ void tell_tensor_access(WarpState& warp, const code::Operation& operation, LaneM
 void issue_tensor_work(WarpState& warp, const code::Operation& operation, int lane);
 /// Performs the oldest commit that arrives at `place`, after the work before it. Returns false if there is none.
 bool arrive_products(WarpState& warp, const SharedPlace& place);
-
-// Textures and surfaces: warp_texture.cpp
-void texture(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // Built-in functions: warp_print.cpp, warp_runtime.cpp
 void print(WarpState& warp, const code::Call& call, LaneMask mask);

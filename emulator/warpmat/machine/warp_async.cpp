@@ -178,7 +178,7 @@ void divide_by_group(AsyncCopies& async, LaneMask mask) {
 
 }  // namespace
 
-void cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
   AsyncCopies& async = warp.async();
   const bool alike = commit_alike(async);
@@ -192,10 +192,12 @@ void cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
   copy.group = async.committed[static_cast<std::size_t>(first_lane(mask))];
   copy.mask = mask;
   if (!alike) divide_by_group(async, mask);
+  return warp.advance();
 }
 
-void commit_group(WarpState& warp, LaneMask mask) {
+Step body::cp_async_commit(WarpState& warp, const Operation&, LaneMask mask) {
   for (std::size_t lane = 0; lane < warp_size; ++lane) warp.async().committed[lane] += mask >> lane & 1;
+  return warp.advance();
 }
 
 /// Performs the copies of these lanes with numbers below `before`.
@@ -212,7 +214,7 @@ void complete_copies(WarpState& warp) {
 
 /// Performs the copies of these lanes that are older than their last groups, which may be pending; wait_all also those that are not
 /// committed.
-void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::cp_async_wait(WarpState& warp, const Operation& operation, LaneMask mask) {
   const code::WaitGroups& wait = warp.program().of<code::WaitGroups>(operation);
   std::optional<std::uint32_t> group;  // of the copy before
   LaneMask waiting = all_lanes;        // the lanes that wait for it
@@ -227,6 +229,7 @@ void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {
   }
   forget_many_landed(warp.async());
   warp.observers().tell(EventKinds::copies, &Observer::copies_complete, warp.event(operation, mask));
+  return warp.advance();
 }
 
 }  // namespace warpmat::machine

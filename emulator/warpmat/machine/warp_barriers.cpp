@@ -41,7 +41,7 @@ void arrive_without_exited(WarpState& warp) {
   warp.block().cluster().check_barrier();
 }
 
-Step barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   const code::Barrier& what = warp.program().of<code::Barrier>(operation);
   if (what.aligned && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
   const int lane = first_lane(mask);
@@ -98,7 +98,7 @@ BarrierEvent cluster_event(const WarpState& warp, std::uint32_t phase) {
 
 }  // namespace
 
-Step cluster_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::cluster_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   warp.count_once();
   const auto [waits, aligned] = warp.program().of<code::ClusterBarrier>(operation);
   if (aligned && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
@@ -120,8 +120,7 @@ Step cluster_barrier(WarpState& warp, const Operation& operation, LaneMask mask)
   if ((mask & lanes.arrived) == 0) {
     lanes.passed &= ~mask;
     warp.observers().tell(EventKinds::synchronisation, &Observer::barrier_leaves, cluster_event(warp, cluster.barrier_phases() - 1));
-    warp.advance_gathered(mask, false);
-    return Step::next;
+    return warp.advance_gathered(mask, false);
   }
   warp.wait_at(cluster_barrier_id, mask, aligned);
   return Step::leave_split;

@@ -2,13 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 
 namespace warpmat::machine {
 
 using code::Operation;
 
-Step branch(WarpState& warp, const Operation& operation, LaneMask taken) {
+Step body::branch(WarpState& warp, const Operation& operation, LaneMask taken) {
   Split& s = warp.split();
   if (taken == s.lanes) {
     s.pc = operation.target;
@@ -18,11 +19,10 @@ Step branch(WarpState& warp, const Operation& operation, LaneMask taken) {
     if (operation.converges_at >= 0) warp.converge_at(operation.converges_at);
     warp.separate(taken).pc = operation.target;
   }
-  ++warp.split().pc;
-  return Step::next;
+  return warp.advance();
 }
 
-Step branch_table(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::branch_table(WarpState& warp, const Operation& operation, LaneMask mask) {
   const auto& table = warp.program().of<code::BranchTable>(operation);
   const std::uint32_t* const index = warp.at<std::uint32_t>(warp.source_slot(operation, 0));
   // Handles each target as a branch of its own.
@@ -41,13 +41,13 @@ Step branch_table(WarpState& warp, const Operation& operation, LaneMask mask) {
     warp.split().pc = pc;
     mask &= ~taken;
     if (mask == 0) {  // lanes whose guard is false continue
-      ++warp.split().pc;
-      return Step::next;
+      return warp.advance();
     }
   }
 }
 
-Step exit_lanes(WarpState& warp, LaneMask mask) {
+Step body::exit(WarpState& warp, const Operation&, LaneMask mask) {
+  if (waits_for_sums(warp, mask) && !warp.block().has_reservation()) return Step::needs_reservation;
   finish_bulk_stores(warp, mask);
   const bool gone = warp.end_lanes(mask);
   arrive_without_exited(warp);

@@ -232,7 +232,7 @@ void fill_shared(WarpState& warp, const Operation& operation, int lane) {
 
 }  // namespace
 
-void bulk_copy(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::bulk_copy(WarpState& warp, const Operation& operation, LaneMask mask) {
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     switch (warp.program().of<code::BulkCopy>(operation).kind) {
@@ -242,13 +242,17 @@ void bulk_copy(WarpState& warp, const Operation& operation, LaneMask mask) {
       default: issue_copy(warp, operation, lane); break;
     }
   }
+  return warp.advance();
 }
 
-void bulk_commit(WarpState& warp, LaneMask mask) {
+Step body::bulk_commit(WarpState& warp, const Operation&, LaneMask mask) {
   for (; mask != 0; mask &= mask - 1) ++warp.async().bulk_committed[static_cast<std::size_t>(first_lane(mask))];
+  return warp.advance();
 }
 
-void bulk_wait(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::bulk_wait(WarpState& warp, const Operation& operation, LaneMask mask) {
+  if (waits_for_sums(warp, mask))
+    if (const Step step = reserve(warp); step != Step::next) return step;
   const std::uint32_t pending = warp.program().of<code::BulkWait>(operation).pending;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
@@ -256,6 +260,7 @@ void bulk_wait(WarpState& warp, const Operation& operation, LaneMask mask) {
     warp.block().cluster().copies().finish({warp.block().rank(), 0}, warp.index(), lane, committed, pending, false);
   }
   warp.observers().tell(EventKinds::copies, &Observer::copies_complete, warp.event(operation, mask));
+  return warp.advance();
 }
 
 void finish_bulk_stores(WarpState& warp, LaneMask mask) {

@@ -48,22 +48,20 @@ void copy_local(WarpState& warp, std::size_t to, std::size_t from, std::size_t b
 
 }  // namespace
 
-Step call(WarpState& warp, const Operation& operation) {
+Step body::call(WarpState& warp, const Operation& operation, LaneMask) {
   Split& s = warp.split();
   const code::Program& program = warp.program();
   const code::Call& call = program.of<code::Call>(operation);
   if (call.target == code::Call::Target::print) {
     print(warp, call, s.lanes);
-    ++s.pc;
-    return Step::next;
+    return warp.advance();
   }
   if (call.target == code::Call::Target::assert_fail) assert_fail(warp, call, s.lanes);
   if (call.uses_launch()) {
     if (const Step step = reserve(warp); step != Step::next) return step;
     const bool heap = call.target == code::Call::Target::allocate || call.target == code::Call::Target::free;
     heap ? use_heap(warp, call, s.lanes) : use_runtime(warp, call, s.lanes);
-    ++s.pc;
-    return Step::next;
+    return warp.advance();
   }
   const code::Function& caller = program.functions[static_cast<std::size_t>(s.function)];
   const code::Function& callee = program.functions[static_cast<std::size_t>(call.function)];
@@ -84,7 +82,7 @@ Step call(WarpState& warp, const Operation& operation) {
   return Step::next;
 }
 
-Step return_from_call(WarpState& warp, const Operation& operation) {
+Step body::return_(WarpState& warp, const Operation& operation, LaneMask) {
   Split& s = warp.split();
   const code::Program& program = warp.program();
   const Return back = s.calls.back();

@@ -77,7 +77,7 @@ std::span<std::uint8_t> range_in_cluster(WarpState& warp, int lane, std::uint64_
 }
 
 /// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
-void cluster_rank(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::cluster_rank(WarpState& warp, const Operation& operation, LaneMask mask) {
   const auto [asks, generic, wide] = warp.program().of<code::ClusterAddress>(operation);
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
@@ -97,6 +97,7 @@ void cluster_rank(WarpState& warp, const Operation& operation, LaneMask mask) {
       warp.trap(lane, std::nullopt, fmt::format("mapa for block {} of a cluster of {}", rank, warp.block().cluster().size()));
     warp.write_word(operation, 0, lane, window + (own | std::uint64_t{rank + 1} << Cluster::rank_at));
   }
+  return warp.advance();
 }
 
 /// What tensormap.replace changes: a tensor map, or zeros, from which kernels make one field by field.
@@ -109,7 +110,7 @@ std::optional<TensorMap::Arguments> edited_map(std::span<const std::uint8_t> byt
 }
 
 /// tensormap.replace in each executing lane; tensormap.cp_fenceproxy once for the warp.
-Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
   const TensorMapEdit& edit = warp.program().of<code::TensorMapEdit>(operation);
   const bool copies = edit.field == TensorMapEdit::Field::copy;
   if (copies && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
@@ -136,8 +137,7 @@ Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
     std::memcpy(map_bytes, encoded.data(), encoded.size());
   }
   warp.block().make_progress();
-  warp.advance_gathered(mask, false);
-  return Step::next;
+  return warp.advance_gathered(mask, false);
 }
 
 }  // namespace warpmat::machine

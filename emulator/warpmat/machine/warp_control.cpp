@@ -345,17 +345,7 @@ WarpState::Step WarpState::step() {
   constexpr EventKinds statements = EventKinds::operations | EventKinds::runs;
   if (observed && observers_.want(statements) && !announced && !s.resumes)
     observers_.tell(statements, &Observer::operation, Event(*this, operation, mask));
-  if (operation.semantics == Semantics::branch) return branch(*this, operation, mask);
-  if (mask == 0) {
-    ++s.pc;
-    return Step::next;
-  }
-  if (catalogue::computes(operation.semantics)) {
-    compute(*this, operation, mask);
-    ++s.pc;
-    return Step::next;
-  }
-  return execute(*this, operation, mask);
+  return mask == 0 ? advance() : execute(*this, operation, mask);
 }
 
 void WarpState::tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const {

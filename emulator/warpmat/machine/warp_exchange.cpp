@@ -48,8 +48,7 @@ Step meet_named(WarpState& warp, const Operation& operation, int source, LaneMas
   if (naming_alike(warp, operation, source, mask) == mask) {
     if (!warp.gather(warp.source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_split;
     perform(mask, mask);
-    warp.advance_gathered(mask, any_place);
-    return Step::next;
+    return warp.advance_gathered(mask, any_place);
   }
   std::vector<LaneMask> groups;
   bool whole = true;
@@ -68,8 +67,7 @@ Step meet_named(WarpState& warp, const Operation& operation, int source, LaneMas
     warp.tell_meeting(group);
     perform(group, mask);
   }
-  ++warp.split().pc;
-  return Step::next;
+  return warp.advance();
 }
 
 /// min and max of f32, like the scalar instructions: a NaN loses, or wins with .NaN; -0 is less than +0.
@@ -232,14 +230,13 @@ void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask
 
 }  // namespace
 
-Step exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(warp, operation, group, together, exchange); };
   if (exchange.has_mask) return meet_named(warp, operation, operation.sources - 1, mask, true, perform);
   warp.tell_meeting(mask);
   perform(mask, mask);
-  warp.advance_gathered(mask, false);
-  return Step::next;
+  return warp.advance_gathered(mask, false);
 }
 
 namespace {
@@ -258,13 +255,13 @@ void refuse_fewer_lanes(const WarpState& warp, const Operation& operation, LaneM
 
 }  // namespace
 
-Step warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (warp.program().is_list) refuse_fewer_lanes(warp, operation, mask);
   return meet_named(warp, operation, 0, mask, true, [](LaneMask, LaneMask) {});
 }
 
 /// Elects the lowest lane of the mask.
-Step elect(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::elect(WarpState& warp, const Operation& operation, LaneMask mask) {
   return meet_named(warp, operation, 0, mask, false, [&](LaneMask group, LaneMask) {
     const int leader = first_lane(group);
     warp.write_same(operation, 0, static_cast<std::uint32_t>(leader), group);

@@ -275,7 +275,7 @@ int perform_matrices(WarpState& warp, const Operation& first, int most) {
   return 1;
 }
 
-Step matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
   if (mask != all_lanes)
     warp.trap(first_lane(mask), std::nullopt,
@@ -284,8 +284,7 @@ Step matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (warp.observers().want(EventKinds::operations))
     warp.observers().tell(EventKinds::operations, &Observer::performs, warp.event(operation, mask));
   perform_matrix(warp, operation, warp.program().of<code::Matrix>(operation));
-  warp.advance_gathered(mask, false);
-  return Step::next;
+  return warp.advance_gathered(mask, false);
 }
 
 ListedMatrices::ListedMatrices(const code::Program& program) {

@@ -201,7 +201,7 @@ std::uint8_t* host_of(WarpState& warp, const SharedPlace& place) {
   return warp.block().cluster().block(place.rank).shared().data() + place.offset;
 }
 
-Step mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Mbarrier& what = warp.program().of<code::Mbarrier>(operation);
   std::array<std::uint8_t*, warp_size> words{};
   LaneMask acquired = 0, released = 0, begun = 0;

@@ -11,7 +11,7 @@ namespace warpmat::machine {
 
 using code::Operation;
 
-Step set_max_registers(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::max_registers(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
   const std::string& opcode = warp.program().statements[operation.statement]->opcode;
   const auto first = static_cast<std::size_t>(warp.index() / WgmmaForm::warps * WgmmaForm::warps);
@@ -27,8 +27,7 @@ Step set_max_registers(WarpState& warp, const Operation& operation, LaneMask mas
     limit.set_at = operation.statement;
     limit.count = count;
   }
-  warp.advance_gathered(mask, false);
-  return Step::next;
+  return warp.advance_gathered(mask, false);
 }
 
 /// At the end of the block: traps if the warps have more registers than the launch, so that a setmaxnreg.inc would wait forever, or if

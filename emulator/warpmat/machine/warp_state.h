@@ -283,6 +283,11 @@ class WarpState {
 
   /// What follows an operation.
   enum class Step : std::uint8_t { next, leave_split, yield, needs_reservation, reservation_is_over };
+  /// To the split's next operation.
+  Step advance() {
+    ++split().pc;
+    return Step::next;
+  }
 
   Block& block() { return block_; }
   Observers& observers() { return observers_; }
@@ -391,7 +396,7 @@ class WarpState {
   bool gather(LaneMask needed, LaneMask& mask, bool any_place);
   /// Tells observers that the operation has all the lanes that it needs.
   void tell_meeting(LaneMask lanes) const;
-  void advance_gathered(LaneMask mask, bool any_place);
+  Step advance_gathered(LaneMask mask, bool any_place);
   /// Calls visit(statement, its lanes) for each statement at which lanes of `mask` stand: `operation`, and those at which they wait for it.
   /// The split that stands there is then the one that executes, as registers are those of its function.
   template <typename Visit>

@@ -189,18 +189,16 @@ void finish_tensor_stores(WarpState& warp) {
 
 }  // namespace
 
-Step tensor_memory(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::tensor_memory(WarpState& warp, const Operation& operation, LaneMask mask) {
   const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
   const bool before = statement.action == TensorAction::fence_before;
   if (before || statement.action == TensorAction::fence_after) {
     tell_tensor_order(warp, before ? TensorOrder::Kind::before_sync : TensorOrder::Kind::after_sync);
-    ++warp.split().pc;
-    return Step::next;
+    return warp.advance();
   }
   if (is_asynchronous(statement.action)) {
     for (LaneMask rest = mask; rest != 0; rest &= rest - 1) issue_tensor_work(warp, operation, first_lane(rest));
-    ++warp.split().pc;
-    return Step::next;
+    return warp.advance();
   }
   if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
   if (mask != all_lanes)
@@ -226,8 +224,7 @@ Step tensor_memory(WarpState& warp, const Operation& operation, LaneMask mask) {
       break;
     default: break;
   }
-  warp.advance_gathered(mask, false);
-  return Step::next;
+  return warp.advance_gathered(mask, false);
 }
 
 /// The blocks whose tensor memory a statement of .cta_group::`group` touches; of a pair the even one first.

@@ -130,7 +130,7 @@ void texture_lanes(WarpState& warp, const Operation& operation, LaneMask lanes, 
 
 }  // namespace
 
-void texture(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::texture(WarpState& warp, const Operation& operation, LaneMask mask) {
   const auto* const handles = warp.at<std::uint64_t>(warp.source_slot(operation, 0));
   const TextureAccess& access = warp.program().of<code::TextureAccess>(operation);
   for (LaneMask rest = mask; rest != 0;) {
@@ -150,6 +150,7 @@ void texture(WarpState& warp, const Operation& operation, LaneMask mask) {
     rest &= ~alike;
   }
   if (access.action == TextureAction::store) warp.block().make_progress();
+  return warp.advance();
 }
 
 }  // namespace warpmat::machine

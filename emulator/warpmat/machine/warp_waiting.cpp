@@ -81,7 +81,7 @@ void WarpState::tell_meeting(LaneMask lanes) const {
 }
 
 /// Moves this split, and the splits of `mask` that waited for it, past this operation.
-void WarpState::advance_gathered(LaneMask mask, bool any_place) {
+WarpState::Step WarpState::advance_gathered(LaneMask mask, bool any_place) {
   const std::int32_t pc = split().pc;
   const std::uint32_t frame = split().frame;
   for (Split& other : splits_) {
@@ -91,7 +91,7 @@ void WarpState::advance_gathered(LaneMask mask, bool any_place) {
     other.state = Split::State::ready;
     ++other.pc;
   }
-  ++split().pc;
+  return advance();
 }
 
 void WarpState::wait_at(std::int32_t barrier, LaneMask mask, bool with_gathered) {
@@ -109,8 +109,7 @@ void WarpState::wait_at(std::int32_t barrier, LaneMask mask, bool with_gathered)
 /// Lanes for which splits wait because they name them. For .aligned statements all lanes must arrive.
 LaneMask WarpState::missed_lanes() const {
   const auto names_lanes = [&](const Split& s) {
-    const Semantics semantics = program_.operations[static_cast<std::size_t>(s.pc)].semantics;
-    return semantics == Semantics::exchange || semantics == Semantics::elect || semantics == Semantics::warp_barrier;
+    return catalogue::has(program_.operations[static_cast<std::size_t>(s.pc)].semantics, catalogue::fact::between_lanes);
   };
   LaneMask missed = 0;
   for (const Split& s : splits_)

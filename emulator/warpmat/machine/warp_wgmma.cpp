@@ -208,9 +208,46 @@ void continue_after(WarpState& warp, const Operation& operation, int barrier_id)
   release(warp, barrier_id, 0, 0);
 }
 
+/// The four warps synchronise at wgmma.fence and at wgmma.wait_group, as `.sync.aligned` requires and an H200 does. Writes before the fence
+/// are visible to all four warps' products, and no warp continues while another one's products may still read. CuTe's wgmma_sm90 relies on
+/// both: it has no other synchronisation between a warp's cp.async.wait_all and the products, or between the products and the copies that
+/// overwrite their operands.
+Step synchronise(WarpState& warp, const Operation& operation, LaneMask mask) {
+  if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
+  const int first = warp.index() / warps * warps;
+  must_be_warpgroup(warp, operation, mask);
+  const int barrier_id = first_warpgroup_barrier + warp.index() / warps;
+  warp.wait_at(barrier_id, mask, true);
+  WarpgroupIssues& group = warp.block().warpgroup(warp.index() / warps);
+  if (group.waiting != 0 && group.waits_at != operation.statement)
+    warp.trap(-1, std::nullopt, {"the warps of a warpgroup diverge", {warp.note("others wait here", group.waits_at)}});
+  group.waits_at = operation.statement;
+  group.waiting |= 1u << warp.index() % warps;
+  if (operation.semantics == Semantics::wgmma_wait) tell_products_read(warp, operation);
+  BarrierEvent event{BarrierEvent::Scope::warpgroup, warp.block().rank(), warp.index() / warps, std::uint64_t{1} << warp.index()};
+  warp.observers().tell(EventKinds::synchronisation, &Observer::barrier_arrives, event);
+  if (group.waiting != (1u << warps) - 1) return Step::leave_split;
+  group.waiting = 0;
+  warp.block().make_progress();
+  event.warps = event.waiting = std::uint64_t{(1u << warps) - 1} << first;
+  warp.observers().tell(EventKinds::synchronisation, &Observer::barrier_completes, event);
+  for (int i = first; i < first + warps; ++i) continue_after(*warp.block().warps()[static_cast<std::size_t>(i)], operation, barrier_id);
+  return Step::leave_split;
+}
+
+/// Of a wait before accumulators are read (WaitGroups::early): whether none of them is one of a pending product.
+bool has_nothing_to_wait_for(WarpState& warp, const Operation& operation) {
+  if (!warp.program().of<code::WaitGroups>(operation).early) return false;
+  if (warp.warpgroup_state().pending.empty()) return true;
+  std::vector<std::uint32_t*> read(operation.sources);
+  warp.place_registers(warp.slots(operation) + operation.results, operation.sources, read.data());
+  return std::ranges::none_of(warp.warpgroup_state().pending,
+                              [&](const auto& product) { return std::ranges::find_first_of(product->d, read) != product->d.end(); });
+}
+
 }  // namespace
 
-Step wgmma(WarpState& warp, const Operation& operation, LaneMask mask) {
+Step body::wgmma(WarpState& warp, const Operation& operation, LaneMask mask) {
   const WarpgroupProduct& product = warp.program().of<code::WarpgroupProduct>(operation);
   if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
   must_be_warpgroup(warp, operation, mask);
@@ -250,53 +287,24 @@ Step wgmma(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (!product.a_in_registers) read_a(warp, pending, pending.a);
   warp.observers().tell(EventKinds::products, &Observer::product_issues, ProductEvent{warp.event(operation, mask), warp.told(pending)});
   warp.warpgroup_state().pending.push_back(std::move(made));
-  warp.advance_gathered(mask, false);
-  return Step::next;
+  return warp.advance_gathered(mask, false);
 }
 
-/// The four warps synchronise at wgmma.fence and at wgmma.wait_group, as `.sync.aligned` requires and an H200 does. Writes before the fence
-/// are visible to all four warps' products, and no warp continues while another one's products may still read. CuTe's wgmma_sm90 relies on
-/// both: it has no other synchronisation between a warp's cp.async.wait_all and the products, or between the products and the copies that
-/// overwrite their operands.
-Step synchronise_warpgroup(WarpState& warp, const Operation& operation, LaneMask mask) {
-  if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
-  const int first = warp.index() / warps * warps;
-  must_be_warpgroup(warp, operation, mask);
-  const int barrier_id = first_warpgroup_barrier + warp.index() / warps;
-  warp.wait_at(barrier_id, mask, true);
-  WarpgroupIssues& group = warp.block().warpgroup(warp.index() / warps);
-  if (group.waiting != 0 && group.waits_at != operation.statement)
-    warp.trap(-1, std::nullopt, {"the warps of a warpgroup diverge", {warp.note("others wait here", group.waits_at)}});
-  group.waits_at = operation.statement;
-  group.waiting |= 1u << warp.index() % warps;
-  if (operation.semantics == Semantics::wgmma_wait) tell_products_read(warp, operation);
-  BarrierEvent event{BarrierEvent::Scope::warpgroup, warp.block().rank(), warp.index() / warps, std::uint64_t{1} << warp.index()};
-  warp.observers().tell(EventKinds::synchronisation, &Observer::barrier_arrives, event);
-  if (group.waiting != (1u << warps) - 1) return Step::leave_split;
-  group.waiting = 0;
-  warp.block().make_progress();
-  event.warps = event.waiting = std::uint64_t{(1u << warps) - 1} << first;
-  warp.observers().tell(EventKinds::synchronisation, &Observer::barrier_completes, event);
-  for (int i = first; i < first + warps; ++i) continue_after(*warp.block().warps()[static_cast<std::size_t>(i)], operation, barrier_id);
-  return Step::leave_split;
+Step body::wgmma_fence(WarpState& warp, const Operation& operation, LaneMask mask) {
+  return warp.has_warpgroup_state() ? synchronise(warp, operation, mask) : warp.advance();
 }
 
-bool has_nothing_to_wait_for(WarpState& warp, const Operation& operation) {
-  if (operation.semantics != Semantics::wgmma_wait || !warp.program().of<code::WaitGroups>(operation).early) return false;
-  if (warp.warpgroup_state().pending.empty()) return true;
-  std::vector<std::uint32_t*> read(operation.sources);
-  warp.place_registers(warp.slots(operation) + operation.results, operation.sources, read.data());
-  return std::ranges::none_of(warp.warpgroup_state().pending,
-                              [&](const auto& product) { return std::ranges::find_first_of(product->d, read) != product->d.end(); });
+Step body::wgmma_wait(WarpState& warp, const Operation& operation, LaneMask mask) {
+  return warp.has_warpgroup_state() && !has_nothing_to_wait_for(warp, operation) ? synchronise(warp, operation, mask) : warp.advance();
 }
 
 /// wgmma.commit_group: the statements since the last one become a group.
-Step wgmma_commit(WarpState& warp, LaneMask mask) {
+Step body::wgmma_commit(WarpState& warp, const Operation&, LaneMask mask) {
+  if (!warp.has_warpgroup_state()) return warp.advance();
   if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
   for (const auto& product : warp.warpgroup_state().pending) product->committed = true;
   ++warp.warpgroup_state().committed;
-  warp.advance_gathered(mask, false);
-  return Step::next;
+  return warp.advance_gathered(mask, false);
 }
 
 }  // namespace warpmat::machine

@@ -19,25 +19,8 @@ void for_units(code::Slot slot, int bytes, Visit visit) {
     visit(static_cast<std::size_t>(at / bits), std::uint64_t{1} << at % bits);
 }
 
-/// Whether all that the operation reads are its sources.
-bool reads_sources_alone(Semantics semantics) {
-  switch (semantics) {
-    case Semantics::compute:
-    case Semantics::select:
-    case Semantics::special:
-    case Semantics::load:
-    case Semantics::store:
-    case Semantics::atomic:
-    case Semantics::branch:
-    case Semantics::exit:
-    case Semantics::barrier:
-    case Semantics::warp_barrier:
-    case Semantics::exchange:
-    case Semantics::active_mask:
-    case Semantics::fence:
-    case Semantics::nothing: return true;
-    default: return false;
-  }
+bool reads_sources_alone(const Operation& operation) {
+  return catalogue::has(operation.semantics, catalogue::fact::reads_sources_alone);
 }
 
 }  // namespace
@@ -67,7 +50,7 @@ bool LiveSlots::is_live_behind(std::int32_t number, code::Slot slot, int bytes) 
 LiveSlots::Set LiveSlots::behind(std::int32_t number) const {
   const Operation& op = program_.operations[static_cast<std::size_t>(number)];
   const auto next = static_cast<std::size_t>(number) + 1;
-  if (!reads_sources_alone(op.semantics)) return Set(words_, ~std::uint64_t{0});
+  if (!reads_sources_alone(op)) return Set(words_, ~std::uint64_t{0});
   Set live(words_, 0);
   const auto add = [&](std::size_t at) {
     const bool known = at < program_.operations.size() && !at_[at].empty();
@@ -81,7 +64,7 @@ LiveSlots::Set LiveSlots::behind(std::int32_t number) const {
 /// From what is live behind the operation to what is live before it.
 void LiveSlots::step_back(std::int32_t number, Set& live) const {
   const Operation& op = program_.operations[static_cast<std::size_t>(number)];
-  if (!reads_sources_alone(op.semantics)) {
+  if (!reads_sources_alone(op)) {
     std::ranges::fill(live, ~std::uint64_t{0});
     return;
   }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -50,8 +52,29 @@ using WarpFunction = void (*)(void* const* results, const void* const* sources);
 /// others, using the statement's qualifiers.
 enum class Semantics : std::uint8_t {
 #define WARPMAT_OPERATION(name, payload, maker, facts) name,
+#define WARPMAT_STATEMENT(name, maker) name,
 #include <warpmat/ptx/catalogue/operations.inc>
 };
+
+/// What passes and the machine ask of operations: a set of bits.
+using Facts = std::uint8_t;
+namespace fact {
+inline constexpr Facts none = 0;
+inline constexpr Facts reads_sources_alone = 1;  ///< no other registers
+inline constexpr Facts ends_block = 2;           ///< what follows is another block
+inline constexpr Facts leaves = 4;               ///< the lanes leave the function
+inline constexpr Facts between_lanes = 8;        ///< lanes of a warp tell each other something, or wait for those that they name
+inline constexpr Facts of_operations[]{
+#define WARPMAT_OPERATION(name, payload, maker, facts) facts,
+#include <warpmat/ptx/catalogue/operations.inc>
+};
+}  // namespace fact
+
+/// Whether one of those facts is true of an operation.
+inline constexpr bool has(Semantics semantics, Facts facts) {
+  const auto number = static_cast<std::size_t>(semantics);
+  return number < std::size(fact::of_operations) && (fact::of_operations[number] & facts) != 0;
+}
 
 /// Whether the row's function executes it completely.
 inline constexpr bool computes(Semantics semantics) {

@@ -171,19 +171,11 @@ Value address(Context& in, const syntax::Operand& operand, Space space) {
   const Space own = where.parameter ? Space::param : where.space.value_or(space);
   if (space != Space::generic && own != space)
     in.fail(written, fmt::format("'{}' is a .{} variable, and {} means {} memory", written.text, name(own), in.opcode(), name(space)));
-  Value base = where.base;
-  if (in.class_of(base) == RegisterClass::word) {
-    const Value wide = in.temporary(RegisterClass::wide);
-    in.prepare(in.row("%extend.u32.b64", {wide}, {base}));
-    base = wide;
-  }
+  const Value base = in.wide(where.base);
   auto offset = static_cast<std::uint64_t>(where.offset);
   if (where.space == Space::local) in.fail(operand, fmt::format("{} takes no address of local memory", in.opcode()));
   if (space == Space::generic && (where.space == Space::shared || where.space == Space::param)) offset += window_start(*where.space);
-  if (offset == 0) return base;
-  const Value sum = in.temporary(RegisterClass::wide);
-  in.prepare(in.row("add.s64", {sum}, {base, in.constant(RegisterClass::wide, offset)}));
-  return sum;
+  return offset == 0 ? base : in.computed(RegisterClass::wide, "add.s64", {base, in.constant(RegisterClass::wide, offset)});
 }
 
 /// mbarrier.init [a], count; .inval [a]; .expect_tx [a], bytes; .arrive state, [a]{, count}; .test_wait p, [a], state{, time}.

@@ -9,14 +9,7 @@ using catalogue::Semantics;
 namespace {
 
 bool ends_block(const DraftOperation& o) {
-  switch (o.operation.semantics) {
-    case Semantics::branch:
-    case Semantics::branch_table:
-    case Semantics::exit:
-    case Semantics::return_:
-    case Semantics::trap: return true;
-    default: return false;
-  }
+  return catalogue::has(o.operation.semantics, catalogue::fact::ends_block);
 }
 
 /// The position of each block in post-order from the end, successors first; -1 for blocks from which the end is unreachable.
@@ -69,7 +62,7 @@ std::vector<Block> find_blocks(const DraftFunction& function, const std::vector<
     const DraftOperation& last = function.operations[static_cast<std::size_t>(block.last) - 1];
     const Semantics semantics = last.operation.semantics;
     const bool falls_through = !ends_block(last) || last.operation.guarded;
-    block.leaves = !falls_through && (semantics == Semantics::exit || semantics == Semantics::return_);
+    block.leaves = !falls_through && catalogue::has(semantics, catalogue::fact::leaves);
     if (semantics == Semantics::branch) block.next.push_back(label_block(last.label));
     for (const int label : last.table) block.next.push_back(label_block(label));
     if (falls_through && block.last < size) block.next.push_back(block_at[static_cast<std::size_t>(block.last)]);

@@ -32,13 +32,8 @@ void trap_where(Context& in, Value predicate, TrapCause cause) {
   operation.operation.payload = in.draft.program.add(cause);
   if (in.current.guarded) {
     Value guard = in.current.guard;
-    if (in.current.guard_inverted) {
-      guard = in.temporary(RegisterClass::predicate);
-      in.prepare(in.row("not.pred", {guard}, {in.current.guard}));
-    }
-    const Value both = in.temporary(RegisterClass::predicate);
-    in.prepare(in.row("and.pred", {both}, {predicate, guard}));
-    predicate = both;
+    if (in.current.guard_inverted) guard = in.computed(RegisterClass::predicate, "not.pred", {guard});
+    predicate = in.computed(RegisterClass::predicate, "and.pred", {predicate, guard});
   }
   operation.operation.statement = in.current.index;
   operation.operation.guarded = true;
@@ -94,8 +89,7 @@ void call_indirectly(Context& in, const syntax::Operand* returns, const syntax::
   const auto list = in.target_lists.find(label);
   if (prototype == in.prototypes.end() && (list == in.target_lists.end() || !list->second->calls))
     in.fail(in.operand(next), fmt::format("'{}' is no .callprototype or .calltargets", label));
-  const Value target = in.temporary(RegisterClass::wide);
-  in.prepare(in.row("mov.b64", {target}, {source(in, name, *find_ptx_type("u64"))}));
+  const Value target = in.computed(RegisterClass::wide, "mov.b64", {source(in, name, *find_ptx_type("u64"))});
   const auto new_label = [&] {
     in.function.labels.push_back(0);
     return static_cast<int>(in.function.labels.size()) - 1;
@@ -235,36 +229,24 @@ void open_stack(Context& in) {
 /// alloca d, bytes{, alignment}; stacksave d; stackrestore a.
 void lower::stack(Context& in, const catalogue::Match& match) {
   const DataType &type = *match.types.back(), &b64 = *find_ptx_type("b64");
-  const auto widen = [&](Value value) {
-    if (in.class_of(value) == RegisterClass::wide) return value;
-    const Value wide = in.temporary(RegisterClass::wide);
-    in.prepare(in.row("%extend.u32.b64", {wide}, {value}));
-    return wide;
-  };
   const auto copy_pointer = [&](const syntax::Operand& to) {
     const Value d = result(in, to, type);
     in.add(in.row(type.bits == b64.bits ? "mov.b64" : "%low.b64", {d}, {in.stack->pointer}));
   };
-  const std::size_t most = match.is(Name::alloca) ? 3 : 1;
-  in.must_end_at(most);
+  in.must_end_at(match.is(Name::alloca) ? 3 : 1);
   if (match.is(Name::stacksave)) return copy_pointer(in.operand(0));
   if (match.is(Name::stackrestore)) named_register(in, in.operand(0));
-  if (match.is(Name::stackrestore)) return in.add(in.row("mov.b64", {in.stack->pointer}, {widen(source(in, in.operand(0), type))}));
-  const Value bytes = widen(source(in, in.operand(1), type));
+  if (match.is(Name::stackrestore)) return in.add(in.row("mov.b64", {in.stack->pointer}, {in.wide(source(in, in.operand(0), type))}));
+  const Value bytes = in.wide(source(in, in.operand(1), type));
   constexpr std::uint64_t min_alignment = 8;
   const std::uint64_t alignment = in.operands().size() > 2 ? immediate(in, in.operand(2)) : min_alignment;
   if (!std::has_single_bit(alignment)) in.fail(in.operand(2), "alloca takes an alignment that is a power of two");
-  const auto computed = [&](const char* opcode, RegisterClass register_class, Value a, Value b) {
-    const Value value = in.temporary(register_class);
-    in.prepare(in.row(opcode, {value}, {a, b}));
-    return value;
-  };
-  const Value free = computed("%subtract.b64", RegisterClass::wide, in.stack->pointer, in.stack->limit);
-  trap_where(in, computed("setp.gt.u64", RegisterClass::predicate, bytes, free), TrapCause::stack);
-  const Value below = computed("%subtract.b64", RegisterClass::wide, in.stack->pointer, bytes);
-  const Value aligned =
-      computed("and.b64", RegisterClass::wide, below, in.constant(RegisterClass::wide, ~(std::max(alignment, min_alignment) - 1)));
-  trap_where(in, computed("setp.lt.u64", RegisterClass::predicate, aligned, in.stack->limit), TrapCause::stack);
+  const Value free = in.computed(RegisterClass::wide, "%subtract.b64", {in.stack->pointer, in.stack->limit});
+  trap_where(in, in.computed(RegisterClass::predicate, "setp.gt.u64", {bytes, free}), TrapCause::stack);
+  const Value below = in.computed(RegisterClass::wide, "%subtract.b64", {in.stack->pointer, bytes});
+  const Value mask = in.constant(RegisterClass::wide, ~(std::max(alignment, min_alignment) - 1));
+  const Value aligned = in.computed(RegisterClass::wide, "and.b64", {below, mask});
+  trap_where(in, in.computed(RegisterClass::predicate, "setp.lt.u64", {aligned, in.stack->limit}), TrapCause::stack);
   in.add(in.row("mov.b64", {in.stack->pointer}, {aligned}));
   copy_pointer(in.operand(0));
 }

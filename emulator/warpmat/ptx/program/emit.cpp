@@ -29,11 +29,6 @@ bool may_order_clusters(const Program& program) {
          program.any<Call>([](const Call& call) { return call.uses_launch(); });
 }
 
-template <typename P>
-bool holds(const Program& program, const Operation& operation) {
-  return operation.payload < program.payloads.size() && std::holds_alternative<P>(program.payloads[operation.payload]);
-}
-
 /// How a source decides the result of this operation, whose results are known.
 Decides decides(const DraftOperation& draft, const Operation& operation) {
   if (operation.prepares || operation.results != 1 || operation.sources != 2) return Decides::none;
@@ -42,38 +37,17 @@ Decides decides(const DraftOperation& draft, const Operation& operation) {
   return is_of(draft, catalogue::Name::or_) ? Decides::by_true : Decides::none;
 }
 
+/// By Semantics the number of the operation's type among those of Payload; of one that has no payload, the number of these.
+constexpr std::size_t payload_numbers[]{
+#define WARPMAT_OPERATION(name, payload, maker, facts) number_among<payload>(static_cast<const Payload*>(nullptr)),
+#include <warpmat/ptx/catalogue/operations.inc>
+};
+
 /// Whether the operation's payload has the type that its semantics reads: Program::of() asks no more.
 bool has_its_payload(const Program& program, const Operation& operation) {
-  switch (operation.semantics) {
-    case Semantics::compute:
-    case Semantics::select: return operation.kernel == nullptr || holds<scalar::Modifiers>(program, operation);
-    case Semantics::load:
-    case Semantics::store:
-    case Semantics::atomic:
-    case Semantics::multimem:
-    case Semantics::cp_async: return holds<Access>(program, operation);
-    case Semantics::fence: return holds<Fence>(program, operation);
-    case Semantics::cp_async_wait:
-    case Semantics::wgmma_wait: return holds<WaitGroups>(program, operation);
-    case Semantics::trap: return holds<TrapCause>(program, operation);
-    case Semantics::special: return holds<SpecialRegister>(program, operation);
-    case Semantics::barrier: return holds<Barrier>(program, operation);
-    case Semantics::mbarrier: return holds<Mbarrier>(program, operation);
-    case Semantics::bulk_copy: return holds<BulkCopy>(program, operation);
-    case Semantics::bulk_wait: return holds<BulkWait>(program, operation);
-    case Semantics::cluster_barrier: return holds<ClusterBarrier>(program, operation);
-    case Semantics::cluster_rank: return holds<ClusterAddress>(program, operation);
-    case Semantics::max_registers: return holds<RegisterChange>(program, operation);
-    case Semantics::tensor_map: return holds<TensorMapEdit>(program, operation);
-    case Semantics::exchange: return holds<WarpExchange>(program, operation);
-    case Semantics::matrix: return holds<Matrix>(program, operation);
-    case Semantics::wgmma: return holds<WarpgroupProduct>(program, operation);
-    case Semantics::tensor_memory: return holds<TensorStatement>(program, operation);
-    case Semantics::texture: return holds<TextureAccess>(program, operation);
-    case Semantics::call: return holds<Call>(program, operation);
-    case Semantics::branch_table: return holds<BranchTable>(program, operation);
-    default: return true;
-  }
+  const std::size_t number = payload_numbers[static_cast<std::size_t>(operation.semantics)];
+  if (number == std::variant_size_v<Payload> || (catalogue::computes(operation.semantics) && operation.kernel == nullptr)) return true;
+  return operation.payload < program.payloads.size() && program.payloads[operation.payload].index() == number;
 }
 
 class Emitter {
@@ -137,7 +111,7 @@ class Emitter {
   }
 
   void note_operations() {
-    static_assert(static_cast<int>(Semantics::texture) < 64);  // the last one
+    static_assert(std::size(payload_numbers) <= 64);
     program_.reads_thread_indices = false;
     for (const Operation& operation : program_.operations) {
       program_.executed |= std::uint64_t{1} << static_cast<int>(operation.semantics);

@@ -176,6 +176,16 @@ void Context::add(DraftOperation operation, Payload payload) {
   add(std::move(operation));
 }
 
+Value Context::computed(RegisterClass register_class, std::string_view opcode, std::vector<Value> sources) {
+  const Value value = temporary(register_class);
+  prepare(row(opcode, {value}, std::move(sources)));
+  return value;
+}
+
+Value Context::wide(Value value) {
+  return class_of(value) == RegisterClass::wide ? value : computed(RegisterClass::wide, "%extend.u32.b64", {value});
+}
+
 DraftOperation Context::row(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources) {
   const Match* match = draft.find_match(opcode);
   if (match == nullptr) fail(fmt::format("'{}' would need {}, which is not in the catalogue", this->opcode(), opcode));

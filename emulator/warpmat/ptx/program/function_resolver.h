@@ -133,6 +133,10 @@ struct Context {
   void add(DraftOperation operation, Payload payload);
   /// Appends an operation that prepares an operand and needs no guard.
   void prepare(DraftOperation operation);
+  /// A new value that the row `opcode` computes before the statement's own operation.
+  Value computed(RegisterClass register_class, std::string_view opcode, std::vector<Value> sources);
+  /// A value of 32 or 64 bits as one of 64.
+  Value wide(Value value);
   /// The row `opcode`, which must exist, as an operation.
   DraftOperation row(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources);
 };

@@ -14,11 +14,13 @@ namespace lower {
 /// Makes the operations of a statement of the row.
 using Maker = void(Context& in, const catalogue::Match& match);
 #define WARPMAT_OPERATION(name, payload, maker, facts) Maker maker;
+#define WARPMAT_STATEMENT(name, maker) Maker maker;
 #include <warpmat/ptx/catalogue/operations.inc>
 
 /// By Semantics.
 inline constexpr Maker* makers[]{
 #define WARPMAT_OPERATION(name, payload, maker, facts) maker,
+#define WARPMAT_STATEMENT(name, maker) maker,
 #include <warpmat/ptx/catalogue/operations.inc>
 };
 

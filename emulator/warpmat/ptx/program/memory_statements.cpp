@@ -192,9 +192,7 @@ void lower::store(Context& in, const Match& match) {
     if (in.class_of(value) != register_class) {
       if (in.class_of(value) != RegisterClass::word || register_class != RegisterClass::wide)
         in.fail(item, "the registers of a vector have one width");
-      const Value wide = in.temporary(RegisterClass::wide);
-      in.prepare(in.row("%extend.u32.b64", {wide}, {value}));
-      value = wide;
+      value = in.wide(value);
     }
     operation.sources.push_back(value);
   }

@@ -341,15 +341,10 @@ Value source_of(Context& in, const Meaning& found, const syntax::Operand& operan
       refuse(in, {.kind = Objection::Kind::width, .bits = in.bits_of(value)}, seat, operand);
   }
   if (type.is_predicate()) {
-    if (!operand.inverted) return value;
-    const Value inverted = in.temporary(RegisterClass::predicate);
-    in.prepare(in.row("not.pred", {inverted}, {value}));
-    return inverted;
+    return operand.inverted ? in.computed(RegisterClass::predicate, "not.pred", {value}) : value;
   }
   if (in.bits_of(value) == std::max(type.bits, 16) || in.class_of(value) == register_class_of(type.bits)) return value;
-  const Value low = in.temporary(RegisterClass::word);
-  in.prepare(in.row("%low.b64", {low}, {value}));
-  return low;
+  return in.computed(RegisterClass::word, "%low.b64", {value});
 }
 
 Value result(Context& in, const syntax::Operand& operand, const DataType& type, bool may_be_wider) {

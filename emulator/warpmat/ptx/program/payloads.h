@@ -370,7 +370,10 @@ using Payload = std::variant<scalar::Modifiers, Access, Fence, WaitGroups, TrapC
                              BulkWait, ClusterBarrier, ClusterAddress, RegisterChange, TensorMapEdit, WarpExchange, Matrix,
                              WarpgroupProduct, TensorStatement, TextureAccess, Call, BranchTable>;
 
-/// The number of a type among those of Payload.
+/// Of an operation that has no payload.
+struct NoPayload;
+
+/// The number of a type among those of Payload, their number if it is none.
 template <typename P, typename... All>
 constexpr std::size_t number_among(const std::variant<All...>*) {
   std::size_t number = 0;

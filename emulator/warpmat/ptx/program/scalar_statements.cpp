@@ -60,11 +60,11 @@ QueriedRange queried_range(Space space, bool of_block) {
 /// Whether the address is in a variable of .const.
 Value in_constants(Context& in, Value address) {
   const auto wide = [&](std::uint64_t number, Symbol symbol) { return in.draft.constants.add(RegisterClass::wide, number, 0, symbol); };
-  const Value found = in.temporary(RegisterClass::predicate), one = in.temporary(RegisterClass::predicate);
-  in.prepare(in.row("%within.b64", {found}, {address, wide(0, {}), wide(0, {})}));
+  Value found = in.computed(RegisterClass::predicate, "%within.b64", {address, wide(0, {}), wide(0, {})});
   for (const auto& [index, bytes] : in.draft.symbols.constants()) {
-    in.prepare(in.row("%within.b64", {one}, {address, wide(0, {Symbol::Kind::module, index}), wide(bytes, {})}));
-    in.prepare(in.row("or.pred", {found}, {found, one}));
+    const Value first = wide(0, {Symbol::Kind::module, index});
+    const Value one = in.computed(RegisterClass::predicate, "%within.b64", {address, first, wide(bytes, {})});
+    found = in.computed(RegisterClass::predicate, "or.pred", {found, one});
   }
   return found;
 }
@@ -80,9 +80,8 @@ void query_space(Context& in, Value address, Space space, bool of_block) {
   const Value first = in.constant(RegisterClass::wide, range.start), size = in.constant(RegisterClass::wide, range.size);
   if (space != Space::global || in.draft.symbols.constants().empty())
     return in.add(in.row("%within.b64", {answer}, {address, first, size}));
-  const Value inside = in.temporary(RegisterClass::predicate), other = in.temporary(RegisterClass::predicate);
-  in.prepare(in.row("not.pred", {other}, {in_constants(in, address)}));
-  in.prepare(in.row("%within.b64", {inside}, {address, first, size}));
+  const Value other = in.computed(RegisterClass::predicate, "not.pred", {in_constants(in, address)});
+  const Value inside = in.computed(RegisterClass::predicate, "%within.b64", {address, first, size});
   in.add(in.row("and.pred", {answer}, {inside, other}));
 }
 
@@ -137,36 +136,22 @@ void lower::move_vector(Context& in, const Match& match) {
   const std::string opcode = fmt::format("mov.b{}", type.bits);
   // All sources are read before a result is written.
   if (in.operand(1).kind == Kind::vector)
-    for (Value& value : sources) {
-      const Value copy = in.temporary(register_class_of(type.bits));
-      in.prepare(in.row(opcode, {copy}, {value}));
-      value = copy;
-    }
+    for (Value& value : sources) value = in.computed(register_class_of(type.bits), opcode, {value});
   for (std::size_t i = 0; i < count; ++i) in.add(in.row(opcode, {results[i]}, {sources[i]}));
 }
 
 /// cvta adds or subtracts the start of the space's window in generic addresses; isspacep tests whether an address is in it.
 void lower::address_space(Context& in, const Match& match) {
   const DataType& address = *find_ptx_type("u64");
-  const Space space = match.has(Qualifier::shared) || match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster)
-                          ? Space::shared
-                      : match.has(Qualifier::local)                                      ? Space::local
-                      : match.has(Qualifier::param) || match.has(Qualifier::param_entry) ? Space::param
-                      : match.has(Qualifier::constant)                                   ? Space::constant
-                                                                                         : Space::global;
+  const Space named_space = space_of(match), space = named_space == Space::generic ? Space::global : named_space;
   const bool query = match.is(catalogue::Name::isspacep);
   const syntax::Operand& from = in.operand(1);
   if (const auto own = variable_space(in, from); own && own != space && !match.has(Qualifier::to))
     in.fail(from, fmt::format("'{}' is a .{} variable, and {} takes another space", from.text, name(*own), in.opcode()));
   if (query && variable_space(in, from)) in.fail(from, fmt::format("'{}' is no register: mov takes its address to one", from.text));
-  Value a = 0;
   const auto named = from.kind == Kind::name ? in.names.find(from.text) : std::nullopt;
-  if (query && named && named->kind == Named::Kind::register_ && in.bits_of(named->value) == 32) {
-    a = in.temporary(RegisterClass::wide);
-    in.prepare(in.row("%extend.u32.b64", {a}, {source(in, from, *find_ptx_type("u32"))}));
-  } else {
-    a = source(in, from, address);
-  }
+  const bool narrow = query && named && named->kind == Named::Kind::register_ && in.bits_of(named->value) == 32;
+  const Value a = in.wide(source(in, from, narrow ? *find_ptx_type("u32") : address));
   in.must_end_at(2);
   if (query) return query_space(in, a, space, match.has(Qualifier::shared) || match.has(Qualifier::shared_cta));
   const Value start = in.constant(RegisterClass::wide, window_start(space));

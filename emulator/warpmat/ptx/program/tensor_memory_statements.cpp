@@ -34,9 +34,7 @@ Value tensor_address(Context& in, const syntax::Operand& operand) {
   if (in.class_of(value) != RegisterClass::word || in.bits_of(value) != 32)
     in.fail(base, fmt::format("'{}' has {} bits; an address of tensor memory has 32", base.text, in.bits_of(value)));
   if (operand.offset == 0) return value;
-  const Value sum = in.temporary(RegisterClass::word);
-  in.prepare(in.row("add.u32", {sum}, {value, in.constant(RegisterClass::word, static_cast<std::uint32_t>(operand.offset))}));
-  return sum;
+  return in.computed(RegisterClass::word, "add.u32", {value, in.constant(RegisterClass::word, static_cast<std::uint32_t>(operand.offset))});
 }
 
 /// The number of columns of alloc, and of dealloc, of which ptxas asks less.
