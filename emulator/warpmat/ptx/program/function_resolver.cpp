@@ -76,7 +76,7 @@ DraftOperation ProgramDraft::make(std::string_view opcode, std::vector<Value> re
   const Match* match = find_match(opcode);
   if (match == nullptr)
     throw StatementError{program.statements[like.operation.statement]->location,
-                         fmt::format("what ptxas makes of it needs {}, which is not in the catalogue", opcode)};
+                         fmt::format("it needs {}, which is not in the catalogue", opcode)};
   DraftOperation made;
   set_function(*match, made);
   made.operation.statement = like.operation.statement;
@@ -187,13 +187,7 @@ Value Context::wide(Value value) {
 }
 
 DraftOperation Context::row(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources) {
-  const Match* match = draft.find_match(opcode);
-  if (match == nullptr) fail(fmt::format("'{}' would need {}, which is not in the catalogue", this->opcode(), opcode));
-  DraftOperation operation;
-  draft.set_function(*match, operation);
-  operation.results = std::move(results);
-  operation.sources = std::move(sources);
-  return operation;
+  return draft.make(opcode, std::move(results), std::move(sources), {.operation = {.statement = current.index}});
 }
 
 void Context::fail(const std::string& message) const {

@@ -125,7 +125,7 @@ void lower::load(Context& in, const Match& match) {
   // Registers may be wider than the type, so the access itself extends the value.
   const syntax::Operand& written = in.operand(0);
   if (in.list != nullptr) static_cast<void>(list_data(in, 0, access.vector));
-  const std::span<const syntax::Operand> items = written.kind == Kind::vector ? std::span(written.items) : std::span(&written, 1);
+  const std::span<const syntax::Operand> items = items_of(written);
   if (items.size() != access.vector)
     in.fail(written, fmt::format("{} loads {} registers, {} are given", in.opcode(), access.vector, items.size()));
   int bits = 0;
@@ -166,7 +166,7 @@ void lower::store(Context& in, const Match& match) {
   const syntax::Operand& read = in.operand(1);
   take_policy(in, match, 2);
   const std::vector<Meaning> in_list = in.list != nullptr ? list_data(in, 1, access.vector) : std::vector<Meaning>{};
-  const std::span<const syntax::Operand> items = read.kind == Kind::vector ? std::span(read.items) : std::span(&read, 1);
+  const std::span<const syntax::Operand> items = items_of(read);
   if (items.size() != access.vector)
     in.fail(read, fmt::format("{} stores {} registers, {} are given", in.opcode(), access.vector, items.size()));
   RegisterClass register_class = register_class_of(type.bits);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <warpmat/program.h>
@@ -59,6 +60,11 @@ Value address_of(Context& in, const syntax::Operand& operand, const Named& named
 std::vector<Value> group(Context& in, const syntax::Operand& operand, const DataType& type, bool is_result, std::size_t count);
 /// `in_braces`: a list's operand must be; a module's of one register may be.
 std::vector<Value> group(Context& in, const syntax::Operand& operand, const DataType& type, Seat seat, std::size_t count, bool in_braces);
+
+/// The operands in braces, or the one without them.
+inline std::span<const syntax::Operand> items_of(const syntax::Operand& operand) {
+  return operand.kind == syntax::Operand::Kind::vector ? std::span(operand.items) : std::span(&operand, 1);
+}
 
 Place place(Context& in, const syntax::Operand& operand);
 Place place(Context& in, const syntax::Operand& operand, const Seat& seat);

@@ -47,7 +47,7 @@ const Shape* shape_of(const Match& match) {
 
 /// The registers in braces, or one without them, each of `bits` or wider; `_` is allowed.
 std::vector<Value> texture_results(Context& in, const syntax::Operand& operand, int bits, std::size_t count) {
-  const std::vector<syntax::Operand> items = operand.kind == Kind::vector ? operand.items : std::vector{operand};
+  const std::span<const syntax::Operand> items = items_of(operand);
   if (items.size() != count) in.fail(operand, fmt::format("{} has {} registers here, {} are given", in.opcode(), count, items.size()));
   std::vector<Value> values;
   for (const syntax::Operand& item : items) {
@@ -72,7 +72,7 @@ std::size_t texture_operands(Context& in, const Match& match, std::size_t next, 
   access.cube = shape.cube;
   if (place.items.size() != 2) in.fail(place, fmt::format("{} takes [handle, {{coordinates}}]", in.opcode()));
   const syntax::Operand& listed = place.items[1];
-  const std::vector<syntax::Operand> items = listed.kind == Kind::vector ? listed.items : std::vector{listed};
+  const std::span<const syntax::Operand> items = items_of(listed);
   if (items.size() != shape.listed)
     in.fail(listed, fmt::format("{} lists {} coordinates, {} are given", in.opcode(), shape.listed, items.size()));
   std::size_t item = 0;
@@ -122,14 +122,14 @@ void lower::texture(Context& in, const Match& match) {
     const std::size_t listed = access.coordinates == 3 ? 4 : access.coordinates;
     for (int gradient = 0; gradient < 2; ++gradient) {
       const syntax::Operand& given = in.operand(next++);
-      const std::vector<syntax::Operand> items = given.kind == Kind::vector ? given.items : std::vector{given};
+      const std::span<const syntax::Operand> items = items_of(given);
       if (items.size() != listed) in.fail(given, fmt::format("{} lists {} numbers here", in.opcode(), listed));
       for (std::size_t i = 0; i < access.coordinates; ++i) operation.sources.push_back(source(in, items[i], f32));
     }
   }
   if (access.action == Action::store) {
     const syntax::Operand& given = in.operand(next++);
-    const std::vector<syntax::Operand> items = given.kind == Kind::vector ? given.items : std::vector{given};
+    const std::span<const syntax::Operand> items = items_of(given);
     if (items.size() != access.vector)
       in.fail(given, fmt::format("{} stores {} registers, {} are given", in.opcode(), access.vector, items.size()));
     for (const syntax::Operand& item : items) operation.sources.push_back(source(in, item, type, true));
