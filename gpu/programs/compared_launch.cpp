@@ -11,8 +11,8 @@
 #include <thread>
 
 #include <warpmat/diagnostic.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 #include "gpu/compare/compare_kernels.h"

@@ -1,11 +1,11 @@
 #include <fmt/core.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 #include <atomic>

@@ -5,8 +5,8 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout.h>
+#include <warpmat/lower/tensor_fields.h>
 #include <warpmat/matrices.h>
-#include <warpmat/ptx/program/tensor_fields.h>
 #include <warpmat/tables/field_table.h>
 #include <warpmat/version.h>
 #include <warpmat/wgmma.h>

@@ -9,7 +9,7 @@
 
 #include "catch.h"
 #include "machine/kernel.h"
-#include "warpmat/ptx/program/code.h"
+#include "warpmat/ir/code.h"
 
 namespace warpmat::folded_constants_test {
 

@@ -6,7 +6,7 @@
 
 #include "catch.h"
 #include "machine/kernel.h"
-#include "warpmat/ptx/program/code.h"
+#include "warpmat/ir/code.h"
 
 namespace warpmat::doubts_test {
 namespace {

@@ -16,9 +16,9 @@
 #include <warpmat/assembler/immediates.h>
 #include <warpmat/assembler/numbered_module.h>
 #include <warpmat/assembler/ptxas.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "contains.h"

@@ -7,7 +7,7 @@
 #include "assembler/nan_kernel.h"
 #include "catch.h"
 #include "machine/kernel.h"
-#include "warpmat/ptx/program/code.h"
+#include "warpmat/ir/code.h"
 
 namespace warpmat::reciprocals_test {
 

@@ -10,7 +10,7 @@
 
 #include "catch.h"
 #include "machine/kernel.h"
-#include "warpmat/ptx/program/code.h"
+#include "warpmat/ir/code.h"
 
 namespace warpmat::scaled_products_test {
 namespace {

@@ -14,9 +14,9 @@
 #include <fmt/ranges.h>
 
 #include <warpmat/assembler.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "cuda/nvcc_program.h"

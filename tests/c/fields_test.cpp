@@ -3,7 +3,7 @@
 #include <warpmat/c_program.h>
 
 #include <warpmat/forms.h>
-#include <warpmat/ptx/program/tensor_fields.h>
+#include <warpmat/lower/tensor_fields.h>
 #include <warpmat/tables/field_table.h>
 
 #include <algorithm>

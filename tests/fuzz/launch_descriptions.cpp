@@ -13,9 +13,9 @@
 #include <vector>
 
 #include <warpmat/files/process.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "tools/report/launch_description.h"
 #include "tools/report/npy.h"

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/launch.h>
-#include <warpmat/ptx/program/list_refusal.h>
+#include <warpmat/lower/list_refusal.h>
 
 #include "case_count.h"
 #include "catch.h"

@@ -14,10 +14,10 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/evidence.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "compressed_table.h"

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "gpu/compare/compare_kernels.h"

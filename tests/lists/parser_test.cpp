@@ -10,8 +10,8 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/lower/list_refusal.h>
 #include <warpmat/program.h>
-#include <warpmat/ptx/program/list_refusal.h>
 
 #include "gpu/cases/fuzz_program.h"
 #include "lists/diagnostics.h"

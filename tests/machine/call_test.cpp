@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

@@ -27,10 +27,10 @@
 #include <unistd.h>
 #endif
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/spare_storage.h>
 #include <warpmat/observer.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "compressed_table.h"

@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/machine_code.h>
 #include <warpmat/machine_code/use.h>
-#include <warpmat/ptx/program/machine_code.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <string>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/observer.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

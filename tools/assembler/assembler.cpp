@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <warpmat/assembler/ptxas.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "tools/report/doubts.h"
 

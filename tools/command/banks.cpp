@@ -1,6 +1,6 @@
 #include <fmt/core.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch/check_list.h>
-#include <warpmat/ptx/program/code.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>

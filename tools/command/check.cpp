@@ -1,9 +1,9 @@
 #include <fmt/core.h>
 #include <warpmat/assembler/assemble.h>
 #include <warpmat/launch.h>
+#include <warpmat/lower/resolve.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/program.h>
-#include <warpmat/ptx/program/resolve.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <warpmat/checks/pointers.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/report/suppressions.h>
 

@@ -13,7 +13,7 @@
 
 #include <warpmat/files/output_file.h>
 #include <warpmat/forms.h>
-#include <warpmat/ptx/program/tensor_statement.h>
+#include <warpmat/lower/tensor_statement.h>
 
 #include "exec_case_file.h"
 #include "exec_run.h"

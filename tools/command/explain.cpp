@@ -2,8 +2,8 @@
 #include <warpmat/explain.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/lists/statement_batch.h>
+#include <warpmat/lower/tensor_statement.h>
 #include <warpmat/program.h>
-#include <warpmat/ptx/program/tensor_statement.h>
 #include <warpmat/wgmma.h>
 
 #include <array>

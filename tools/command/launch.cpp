@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <warpmat/files/output_file.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine_code/use.h>
 #include <warpmat/pool/thread_pool.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/report/suppressions.h>
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <warpmat/checks/pointers.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include <algorithm>
 #include <filesystem>

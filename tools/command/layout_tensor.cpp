@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include <warpmat/execute/tcgen05.h>
+#include <warpmat/lower/tensor_statement.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
-#include <warpmat/ptx/program/tensor_statement.h>
 #include <warpmat/warp.h>
 
 namespace warpmat {

@@ -2,7 +2,7 @@
 
 #include <warpmat/files/output_file.h>
 #include <warpmat/forms.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/version.h>
 #include <warpmat/wgmma.h>
 

@@ -10,8 +10,8 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/block.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "tools/debug/inspect.h"
 

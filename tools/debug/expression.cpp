@@ -12,10 +12,10 @@
 #include <fmt/ranges.h>
 
 #include <warpmat/formats.h>
+#include <warpmat/ir/address_windows.h>
+#include <warpmat/ir/special_register.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/stored_buffer.h>
-#include <warpmat/ptx/program/address_windows.h>
-#include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/tables/types.h>
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/warp_state.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "tools/debug/source_variables.h"
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::debug {

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 #include <warpmat/assembler.h>
 #include <warpmat/assembler/ptxas.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include <algorithm>
 #include <chrono>

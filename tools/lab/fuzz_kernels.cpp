@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "gpu/compare/compare_kernels.h"
 #include "gpu/cuda/gpu_runner.h"

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 #include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 
 namespace warpmat {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/catalogue/evidence.h>
-#include <warpmat/ptx/program/code.h>
 
 #include <algorithm>
 #include <array>

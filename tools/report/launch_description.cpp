@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/formats.h>
-#include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/program/parameter_text.h>
+#include <warpmat/ir/code.h>
+#include <warpmat/lower/parameter_text.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 
 #include <filesystem>
 #include <string>

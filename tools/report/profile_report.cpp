@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 #include <warpmat/explain/table.h>
 #include <warpmat/files/output_file.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/version.h>
 

@@ -2,7 +2,7 @@
 
 #include <warpmat/assembler.h>
 #include <warpmat/assembler/options.h>
-#include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/lower/context.h>
 
 namespace warpmat::code {
 

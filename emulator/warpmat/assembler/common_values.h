@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <warpmat/ptx/program/definitions.h>
+#include <warpmat/lower/definitions.h>
 
 namespace warpmat::code {
 

@@ -11,11 +11,11 @@
 #include <warpmat/assembler/known_values.h>
 #include <warpmat/assembler/places.h>
 #include <warpmat/assembler/quotient.h>
+#include <warpmat/lower/arithmetic.h>
+#include <warpmat/lower/definitions.h>
+#include <warpmat/lower/rewrite.h>
 #include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/numeric/rounding_mode.h>
-#include <warpmat/ptx/program/arithmetic.h>
-#include <warpmat/ptx/program/definitions.h>
-#include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::code {
 

@@ -12,7 +12,7 @@
 #include <warpmat/assembler/contraction_rule.h>
 #include <warpmat/assembler/quotient.h>
 #include <warpmat/assembler/sums.h>
-#include <warpmat/ptx/program/rewrite.h>
+#include <warpmat/lower/rewrite.h>
 
 namespace warpmat::code {
 

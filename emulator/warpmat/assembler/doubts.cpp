@@ -9,8 +9,8 @@
 
 #include <warpmat/assembler/common_values.h>
 #include <warpmat/assembler/known_values.h>
-#include <warpmat/ptx/program/arithmetic.h>
-#include <warpmat/ptx/program/definitions.h>
+#include <warpmat/lower/arithmetic.h>
+#include <warpmat/lower/definitions.h>
 
 namespace warpmat::code {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include <warpmat/ptx/program/arithmetic.h>
+#include <warpmat/lower/arithmetic.h>
 
 namespace warpmat::code {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include <warpmat/ptx/program/definitions.h>
+#include <warpmat/lower/definitions.h>
 
 namespace warpmat::code {
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <variant>
 
+#include <warpmat/lower/resolve.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/resolve.h>
 
 namespace warpmat {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <warpmat/assembler.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 
 namespace warpmat::code {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <warpmat/ptx/program/arithmetic.h>
-#include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/lower/arithmetic.h>
+#include <warpmat/lower/context.h>
 
 namespace warpmat::code {
 

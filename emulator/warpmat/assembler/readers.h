@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <warpmat/ptx/program/definitions.h>
+#include <warpmat/lower/definitions.h>
 
 namespace warpmat::code {
 

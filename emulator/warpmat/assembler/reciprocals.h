@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/lower/context.h>
 
 namespace warpmat::code {
 

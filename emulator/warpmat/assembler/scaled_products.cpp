@@ -12,9 +12,9 @@
 #include <warpmat/assembler/places.h>
 #include <warpmat/assembler/quotient.h>
 #include <warpmat/assembler/readers.h>
-#include <warpmat/ptx/program/arithmetic.h>
-#include <warpmat/ptx/program/definitions.h>
-#include <warpmat/ptx/program/rewrite.h>
+#include <warpmat/lower/arithmetic.h>
+#include <warpmat/lower/definitions.h>
+#include <warpmat/lower/rewrite.h>
 
 namespace warpmat::code {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <warpmat/assembler.h>
-#include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/lower/context.h>
 
 namespace warpmat::code {
 

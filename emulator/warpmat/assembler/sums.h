@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <warpmat/assembler/value_uses.h>
-#include <warpmat/ptx/program/arithmetic.h>
-#include <warpmat/ptx/program/definitions.h>
+#include <warpmat/lower/arithmetic.h>
+#include <warpmat/lower/definitions.h>
 
 namespace warpmat::code {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include <warpmat/ptx/program/control_flow.h>
-#include <warpmat/ptx/program/function_resolver.h>
-#include <warpmat/ptx/program/value_set.h>
+#include <warpmat/lower/context.h>
+#include <warpmat/lower/control_flow.h>
+#include <warpmat/lower/value_set.h>
 
 namespace warpmat::code {
 

@@ -16,9 +16,9 @@
 #include <warpmat/c_program.h>
 #include <warpmat/c_program/doubles.h>
 #include <warpmat/c_program/handles.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 using namespace warpmat;
 using namespace warpmat::c;

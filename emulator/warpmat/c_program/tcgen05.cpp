@@ -10,12 +10,12 @@
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/fields.h>
 #include <warpmat/c_program/handles.h>
+#include <warpmat/lower/tensor_fields.h>
+#include <warpmat/lower/tensor_statement.h>
 #include <warpmat/machine/tensor_transfer.h>
 #include <warpmat/machine/tensor_work.h>
 #include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
-#include <warpmat/ptx/program/tensor_fields.h>
-#include <warpmat/ptx/program/tensor_statement.h>
 
 using namespace warpmat;
 using namespace warpmat::c;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 
 namespace warpmat::checks {
 

@@ -19,7 +19,7 @@
 #include <warpmat/checks/tensor_load_check.h>
 #include <warpmat/checks/tile_check.h>
 #include <warpmat/checks/wgmma_check.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::checks {

@@ -17,9 +17,9 @@
 #include <warpmat/checks/global_races.h>
 #include <warpmat/checks/product_registers.h>
 #include <warpmat/checks/warnings.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
-#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::checks {
 

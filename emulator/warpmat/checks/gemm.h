@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <warpmat/checks/convolution.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
-#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::checks {
 

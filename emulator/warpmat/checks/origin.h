@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::checks {

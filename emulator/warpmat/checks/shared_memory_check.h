@@ -11,11 +11,11 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/checks/shared_shadow.h>
 #include <warpmat/checks/uninitialised_values.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/observers.h>
 #include <warpmat/machine/warp_state.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/scalar/lane_offsets.h>
 
 namespace warpmat::checks {

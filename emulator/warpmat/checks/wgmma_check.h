@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <warpmat/checks/checks.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 
 namespace warpmat::checks {
 

@@ -16,9 +16,9 @@
 #include <warpmat/cuda/handles.h>
 #include <warpmat/cuda/mapped.h>
 #include <warpmat/cuda/open_file.h>
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/stored_buffer.h>
-#include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::cuda {
 namespace {

@@ -19,8 +19,8 @@
 #include <warpmat/cuda/mapped.h>
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/waiting.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/link.h>
 
 namespace warpmat::cuda {

@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include <warpmat/cuda/launch.h>
+#include <warpmat/lower/resolve.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/resolve.h>
 #include <warpmat/tables/hardware.h>
 
 namespace warpmat::cuda {

@@ -24,9 +24,9 @@
 #include <warpmat/cuda/stream.h>
 #include <warpmat/cuda/waiting.h>
 #include <warpmat/launch/running_launch.h>
+#include <warpmat/lower/resolve.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/resolve.h>
 #include <warpmat/report/report.h>
 #include <warpmat/tables/hardware.h>
 

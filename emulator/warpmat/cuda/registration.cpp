@@ -18,7 +18,7 @@
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/cuda/report.h>
 #include <warpmat/diagnostic.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::cuda {

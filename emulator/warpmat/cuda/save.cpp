@@ -15,8 +15,8 @@
 #include <warpmat/cuda/file_limit.h>
 #include <warpmat/files/npy_file.h>
 #include <warpmat/files/output_file.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::cuda {
 namespace {

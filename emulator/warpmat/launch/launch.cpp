@@ -10,11 +10,11 @@
 
 #include <warpmat/assembler/assemble.h>
 #include <warpmat/launch/running_launch.h>
+#include <warpmat/lower/parameter_text.h>
+#include <warpmat/lower/resolve.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/stored_buffer.h>
-#include <warpmat/ptx/program/parameter_text.h>
-#include <warpmat/ptx/program/resolve.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/tables/hardware.h>
 

@@ -7,11 +7,11 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/lower/list_internals.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/listed_matrices.h>
 #include <warpmat/numeric/rounding_mode.h>
-#include <warpmat/ptx/program/list_internals.h>
 
 namespace warpmat {
 namespace {

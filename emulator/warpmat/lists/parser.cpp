@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include <warpmat/ptx/program/list_refusal.h>
-#include <warpmat/ptx/program/resolve_list.h>
+#include <warpmat/lower/list_refusal.h>
+#include <warpmat/lower/resolve_list.h>
 #include <warpmat/ptx/syntax/list_parser.h>
 
 namespace warpmat {

@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/lists/list_machine.h>
-#include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/program/list_internals.h>
+#include <warpmat/lower/list_internals.h>
 
 namespace warpmat {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include <warpmat/ir/atomic_operation.h>
 #include <warpmat/machine/each_lane.h>
-#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/scalar/floating.h>
 #include <warpmat/warp.h>
 

@@ -4,8 +4,8 @@
 #include <new>
 #include <utility>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/warp_state.h>
-#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::machine {
 namespace {

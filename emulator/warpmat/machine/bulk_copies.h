@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/tensor_box.h>
 #include <warpmat/observer.h>
-#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::machine {
 

@@ -10,7 +10,7 @@
 namespace warpmat::machine {
 
 /// What a lane passes as parameter `i` to a function that the machine provides, which its signature gives the size of Value
-/// (ptx/program/system_functions.h).
+/// (lower/system_functions.h).
 template <typename Value>
 Value argument(WarpState& warp, const code::Call& call, int lane, std::size_t i) {
   const code::ArgumentCopy& given = call.arguments.at(i);

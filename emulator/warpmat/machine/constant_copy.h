@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/spare_storage.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::machine {

@@ -13,11 +13,11 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/stored_buffer.h>
 #include <warpmat/machine/texture.h>
-#include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::machine {

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/ptx/syntax/source_text.h>
 #include <warpmat/ptx/text/readable_name.h>
 

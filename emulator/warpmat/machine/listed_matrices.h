@@ -8,7 +8,7 @@
 
 #include <warpmat/execute/listed_warps.h>
 #include <warpmat/instruction.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat::machine {

@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
+#include <warpmat/ir/machine_code.h>
 #include <warpmat/machine/block_storage.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/warp_state.h>
-#include <warpmat/ptx/program/machine_code.h>
 
 namespace warpmat::machine {
 

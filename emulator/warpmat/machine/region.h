@@ -8,9 +8,9 @@
 #include <optional>
 #include <span>
 
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/stored_buffer.h>
-#include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::machine {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/tensor_core.h>
 #include <warpmat/numeric/canonical_nan.h>
-#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::machine {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <warpmat/instruction.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/tensor_core.h>
-#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::machine {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::machine {

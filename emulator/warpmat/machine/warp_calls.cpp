@@ -6,12 +6,12 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/lower/module_symbols.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
-#include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::machine {

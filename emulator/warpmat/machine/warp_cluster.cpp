@@ -7,10 +7,10 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/tensor_map_bytes.h>
-#include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::machine {
 

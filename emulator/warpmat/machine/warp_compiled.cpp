@@ -1,4 +1,4 @@
-// Runs of operations as the CPU's own code (ptx/program/machine_code.h), and what that code has the machine do.
+// Runs of operations as the CPU's own code (ir/machine_code.h), and what that code has the machine do.
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include <warpmat/ir/machine_code.h>
 #include <warpmat/machine/observers.h>
-#include <warpmat/ptx/program/machine_code.h>
 
 namespace warpmat::machine {
 

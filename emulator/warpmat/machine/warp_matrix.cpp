@@ -13,10 +13,10 @@
 #include <warpmat/execute/product_run.h>
 #include <warpmat/execute/row_load.h>
 #include <warpmat/instruction.h>
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/listed_matrices.h>
 #include <warpmat/machine/operations.h>
-#include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat::machine {

@@ -6,12 +6,12 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/mbarrier.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
-#include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::machine {
 

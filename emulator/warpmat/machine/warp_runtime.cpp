@@ -5,12 +5,12 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/lower/module_symbols.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/call_values.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/numeric/checked_size.h>
-#include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/tables/hardware.h>
 
 namespace warpmat::machine {

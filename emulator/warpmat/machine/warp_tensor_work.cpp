@@ -7,11 +7,11 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/tensor_core.h>
 #include <warpmat/machine/tensor_work.h>
-#include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::machine {
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/observer.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::machine {

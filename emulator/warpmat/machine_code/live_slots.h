@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ir/code.h>
 
 namespace warpmat::machine_code {
 

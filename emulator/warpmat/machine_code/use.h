@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/ptx/program/machine_code.h>
+#include <warpmat/ir/machine_code.h>
 
 namespace warpmat {
 

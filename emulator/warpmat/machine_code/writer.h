@@ -9,8 +9,8 @@
 
 #include <asmjit/x86.h>
 
-#include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/program/machine_code.h>
+#include <warpmat/ir/code.h>
+#include <warpmat/ir/machine_code.h>
 #include <warpmat/scalar/kernel.h>
 
 namespace warpmat::machine_code {

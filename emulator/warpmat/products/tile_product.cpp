@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/tile_products.h>
-#include <warpmat/ptx/program/tensor_fields.h>
-#include <warpmat/ptx/program/tensor_statement.h>
+#include <warpmat/lower/tensor_fields.h>
+#include <warpmat/lower/tensor_statement.h>
 
 #include <array>
 #include <stdexcept>

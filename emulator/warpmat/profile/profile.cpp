@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/ticks.h>
-#include <warpmat/ptx/program/code.h>
 
 namespace warpmat {
 namespace profiling {

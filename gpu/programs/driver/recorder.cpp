@@ -11,8 +11,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 #include "gpu/cuda/captured_output.h"

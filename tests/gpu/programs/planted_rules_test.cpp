@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <warpmat/instruction.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "gpu/models/variant.h"

@@ -1,5 +1,5 @@
 // Rows of asynchronous instructions and of clusters: mbarrier, bulk copies, tensor maps, barrier.cluster, addresses of other blocks.
-// ptx/program/async_statements.cpp reads their operands.
+// lower/async_statements.cpp reads their operands.
 
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
 #include <warpmat/ptx/catalogue/rows.h>

@@ -4,7 +4,7 @@
 
 namespace warpmat::catalogue {
 
-/// What these ask for beyond their rows is in ptx/program/tensor_memory_statements.cpp.
+/// What these ask for beyond their rows is in lower/tensor_memory_statements.cpp.
 void add_tensor_memory_rows(std::vector<Row>& rows) {
   const Requirement blackwell{.families = {100, 110}, .ptx = {8, 6}};
   const auto add = [&](const std::string& opcode) { rows.push_back({opcode, "", nullptr, Semantics::tensor_memory, blackwell}); };

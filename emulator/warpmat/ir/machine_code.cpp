@@ -1,0 +1,42 @@
+#include <warpmat/ir/machine_code.h>
+
+#include <warpmat/ir/code.h>
+
+namespace warpmat::code {
+namespace {
+
+// A compiled operation takes some 2 us to make and saves some 20 ns each time.
+constexpr std::uint64_t executions_of_hot = 200, operations_of_hot = 20'000;
+constexpr std::size_t most_compiled = 30'000;  // operations: their code takes some 10 MB
+
+std::atomic<CompileProgram> compiler = nullptr;
+std::atomic<CompileWhen> compiles_when = CompileWhen::hot;
+
+}  // namespace
+
+void set_program_compiler(CompileProgram compile, CompileWhen when) {
+  compiler = compile;
+  compiles_when = when;
+}
+
+bool compiles_at_once() {
+  return compiles_when.load() == CompileWhen::at_once;
+}
+
+HotCode::~HotCode() {
+  for (const auto& code : code_) delete code.load();
+}
+
+void HotCode::count(const Program& program, std::uint64_t operations) {
+  if (begun_.load(std::memory_order_relaxed)) return;
+  const CompileProgram compile = compiler;
+  const CompileWhen when = compiles_when;
+  if (compile == nullptr) return;
+  const std::uint64_t executed = executed_.fetch_add(operations, std::memory_order_relaxed) + operations;
+  const bool hot = executed >= operations_of_hot && executed / executions_of_hot >= program.operations.size();
+  if (!hot && when != CompileWhen::at_once) return;
+  if (begun_.exchange(true) || program.operations.size() > most_compiled) return;
+  for (const bool all_lanes : {true, false}) code_[all_lanes].store(compile(program, all_lanes).release(), std::memory_order_release);
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+#include <warpmat/ir/atomic_operation.h>
+#include <warpmat/lower/list_statements.h>
+#include <warpmat/lower/makers.h>
+#include <warpmat/lower/operands.h>
+#include <warpmat/ptx/catalogue/kernel_row.h>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::Qualifier;
+using catalogue::Semantics;
+using Kind = syntax::Operand::Kind;
+
+namespace {
+
+/// Whether the text names shared memory of the lane's own block.
+bool names_own_block(const Match& match) {
+  return match.has(Qualifier::shared) || match.has(Qualifier::shared_cta);
+}
+
+/// Whether other threads observe the access in a defined order, or it depends on them.
+bool is_ordered(const Match& match) {
+  using enum Qualifier;
+  constexpr std::array ordering{volatile_, relaxed, acquire, release, acq_rel, mmio, cv};
+  return std::ranges::any_of(ordering, [&](Qualifier q) { return match.has(q); });
+}
+
+void add_access(Context& in, DraftOperation operation, Access access, const Place& place) {
+  if (access.space == Space::generic && place.space) access.space = *place.space;
+  if (access.space == Space::param && place.space == Space::local) access.space = Space::local;
+  if (place.space == Space::local && access.space != Space::local) in.fail("the variable is in local memory");
+  access.relative = place.space == Space::local;
+  access.uniform = is_constant(place.base) && !access.relative;
+  access.offset = place.offset;
+  access.narrow_address = in.class_of(place.base) == RegisterClass::word;
+  in.add(std::move(operation), access);
+}
+
+/// Whether registers that a vector lists are declared with several types, which ptxas then does not compare with the statement's.
+bool has_several_types(const Context& in, std::span<const syntax::Operand> items) {
+  if (items.size() < 2) return false;
+  const DataType* first = nullptr;
+  for (const syntax::Operand& item : items) {
+    const auto named = item.kind == Kind::name ? in.names.find(item.text) : std::nullopt;
+    if (!named || named->kind != Named::Kind::register_) continue;
+    const DataType* const type = in.function.registers[static_cast<std::size_t>(named->value)].type;
+    if (first != nullptr && type != first) return true;
+    first = type;
+  }
+  return false;
+}
+
+/// After `count` operands only the cache policy of .L2::cache_hint may follow; it has no effect.
+void take_policy(Context& in, const Match& match, std::size_t count) {
+  if (match.has(Qualifier::L2_cache_hint)) source(in, in.operand(count++), *find_ptx_type("b64"));
+  in.must_end_at(count);
+}
+
+/// What atom, red and multimem do with the memory of an address.
+Access atomic_access(Context& in, const Match& match) {
+  const DataType& type = *match.types.back();
+  Access access{
+      .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(match.vector())};
+  access.own_block = names_own_block(match);
+  access.atomic = atomic_operation(match).value_or(AtomicOperation::exchange);
+  access.type = &type;
+  access.register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32));
+  if (const std::string arithmetic = arithmetic_row(access.atomic, type); !arithmetic.empty()) {
+    const Operation computed = in.row(arithmetic, {}, {}).operation;
+    access.arithmetic = computed.kernel;
+    access.modifiers = in.draft.program.of<scalar::Modifiers>(computed);
+  }
+  return access;
+}
+
+}  // namespace
+
+Space space_of(const Match& match) {
+  constexpr auto spaces = std::to_array<std::pair<Qualifier, Space>>({{Qualifier::shared, Space::shared},
+                                                                      {Qualifier::shared_cta, Space::shared},
+                                                                      {Qualifier::shared_cluster, Space::shared},
+                                                                      {Qualifier::global, Space::global},
+                                                                      {Qualifier::local, Space::local},
+                                                                      {Qualifier::constant, Space::constant},
+                                                                      {Qualifier::param, Space::param},
+                                                                      {Qualifier::param_entry, Space::param},
+                                                                      {Qualifier::param_func, Space::param}});
+  for (const auto& [qualifier, space] : spaces)
+    if (match.has(qualifier)) return space;
+  return Space::generic;
+}
+
+std::optional<AtomicOperation> atomic_operation(const Match& match) {
+  for (const auto& [qualifier, operation] : atomic_names)
+    if (match.has(qualifier)) return operation;
+  return std::nullopt;
+}
+
+std::string arithmetic_row(AtomicOperation operation, const DataType& type) {
+  if (!type.is_floating()) return {};
+  switch (operation) {
+    case AtomicOperation::add: return fmt::format("add.rn.{}", type.name);
+    case AtomicOperation::min: return fmt::format("min.{}", type.name);
+    case AtomicOperation::max: return fmt::format("max.{}", type.name);
+    default: return {};
+  }
+}
+
+void lower::load(Context& in, const Match& match) {
+  const DataType& type = *match.types.back();
+  Access access{.space = space_of(match),
+                .bytes = static_cast<std::uint8_t>(type.bytes()),
+                .vector = static_cast<std::uint8_t>(match.vector()),
+                .sign_extend = type.is_signed_integer(),
+                .own_block = names_own_block(match),
+                .ordered = is_ordered(match),
+                .within_block = match.has(Qualifier::cta)};
+  DraftOperation operation;
+  operation.operation.semantics = match.pattern->row.semantics;
+  // Registers may be wider than the type, so the access itself extends the value.
+  const syntax::Operand& written = in.operand(0);
+  if (in.list != nullptr) static_cast<void>(list_data(in, 0, access.vector));
+  const std::span<const syntax::Operand> items = items_of(written);
+  if (items.size() != access.vector)
+    in.fail(written, fmt::format("{} loads {} registers, {} are given", in.opcode(), access.vector, items.size()));
+  int bits = 0;
+  const bool mixed = has_several_types(in, items);
+  for (const syntax::Operand& item : items) {
+    if (item.discards() && written.kind == Kind::vector) continue;
+    const Value value = named_register(in, item);
+    if (!mixed) check_type(in, item, value, type);
+    const int register_bits = in.bits_of(value);
+    if (bits != 0 && register_bits != bits) in.fail(item, "the registers of a vector have one width");
+    bits = register_bits;
+  }
+  if (bits == 0) in.fail(written, fmt::format("{} loads nothing: one register of a vector is not _", in.opcode()));
+  if (bits < type.bits || bits == 1) in.fail(written, fmt::format("{} does not fit registers of {} bits", in.opcode(), bits));
+  for (const syntax::Operand& item : items)
+    operation.results.push_back(item.discards() ? in.temporary(register_class_of(bits)) : named_register(in, item));
+  access.register_bits = static_cast<std::uint8_t>(bits);
+  const Place where = place_in(in, in.operand(1), access.space);
+  operation.sources = {where.base};
+  take_policy(in, match, 2);
+  add_access(in, std::move(operation), access, where);
+}
+
+void lower::store(Context& in, const Match& match) {
+  const DataType& type = *match.types.back();
+  Access access{.space = space_of(match),
+                .bytes = static_cast<std::uint8_t>(type.bytes()),
+                .vector = static_cast<std::uint8_t>(match.vector()),
+                .own_block = names_own_block(match),
+                .ordered = is_ordered(match),
+                .within_block = match.has(Qualifier::cta)};
+  DraftOperation operation;
+  operation.operation.semantics = match.pattern->row.semantics;
+  const Place where = place_in(in, in.operand(0), access.space);
+  if (access.space == Space::param && !where.parameter)
+    in.fail(in.operand(0), "st.param writes .param variables that the function declares");
+  operation.sources = {where.base};
+  const syntax::Operand& read = in.operand(1);
+  take_policy(in, match, 2);
+  const std::vector<Meaning> in_list = in.list != nullptr ? list_data(in, 1, access.vector) : std::vector<Meaning>{};
+  const std::span<const syntax::Operand> items = items_of(read);
+  if (items.size() != access.vector)
+    in.fail(read, fmt::format("{} stores {} registers, {} are given", in.opcode(), access.vector, items.size()));
+  RegisterClass register_class = register_class_of(type.bits);
+  for (const syntax::Operand& item : items)
+    if (item.kind == Kind::name && item.offset == 0 && in.names.find(item.text))
+      register_class = std::max(register_class, in.class_of(named_register(in, item)));
+  const bool mixed = has_several_types(in, items);
+  int width = 0;  // bits of the registers
+  for (const syntax::Operand& item : items) {
+    // A register wider than the type supplies its low bits; immediates and narrower registers use the type's class.
+    const bool names_register =
+        item.kind == Kind::name && item.offset == 0 && in.names.find(item.text) && in.names.find(item.text)->kind == Named::Kind::register_;
+    Value value = names_register       ? named_register(in, item)
+                  : in.list == nullptr ? source(in, item, type)
+                                       : source_of(in, in_list[operation.sources.size() - 1], item, type, {});
+    if (!mixed) check_type(in, item, value, type);
+    if (names_register) {
+      if (width != 0 && in.bits_of(value) != width) in.fail(item, "the registers of a vector have one width");
+      width = in.bits_of(value);
+    }
+    if (in.bits_of(value) < type.bits || in.class_of(value) == RegisterClass::predicate)
+      in.fail(item, fmt::format("'{}' has fewer than {} bits", item.text, type.bits));
+    if (in.class_of(value) != register_class) {
+      if (in.class_of(value) != RegisterClass::word || register_class != RegisterClass::wide)
+        in.fail(item, "the registers of a vector have one width");
+      value = in.wide(value);
+    }
+    operation.sources.push_back(value);
+  }
+  access.register_bits = register_class == RegisterClass::word ? 32 : register_class == RegisterClass::wide ? 64 : 128;
+  add_access(in, std::move(operation), access, where);
+}
+
+/// multimem.ld_reduce d, [a]; multimem.st and multimem.red [a], b.
+void lower::multimem(Context& in, const Match& match) {
+  const DataType& type = *match.types.back();
+  const bool loads = match.has(Qualifier::ld_reduce);
+  Access access = atomic_access(in, match);
+  access.space = Space::global;
+  access.wide_sums = match.has(Qualifier::acc_f32);
+  DraftOperation operation{.operation = {.semantics = Semantics::multimem}};
+  if (loads) operation.results = group(in, in.operand(0), type, true, access.vector);
+  const Place where = place_in(in, in.operand(loads ? 1 : 0), access.space);
+  operation.sources = {where.base};
+  if (!loads)
+    for (const Value value : group(in, in.operand(1), type, false, access.vector)) operation.sources.push_back(value);
+  add_access(in, std::move(operation), access, where);
+}
+
+/// atom d, [a], b{, c} and red [a], b. A trailing policy has no effect.
+void lower::atomic(Context& in, const Match& match) {
+  const DataType& type = *match.types.back();
+  const bool reduction = match.is(catalogue::Name::red);
+  Access access = atomic_access(in, match);
+  access.result_used = !reduction;
+  DraftOperation operation{.operation = {.semantics = Semantics::atomic}};
+  std::size_t next = 0;
+  in.current.may_discard = true;
+  if (!reduction) operation.results = group(in, in.operand(next++), type, true, access.vector);
+  in.current.may_discard = false;
+  const Place where = place_in(in, in.operand(next++), access.space);
+  operation.sources = {where.base};
+  const int values = access.atomic == AtomicOperation::compare_and_swap ? 2 : 1;
+  for (int i = 0; i < values; ++i)
+    for (const Value value : group(in, in.operand(next++), type, false, access.vector)) operation.sources.push_back(value);
+  take_policy(in, match, next);
+  access.flush = catalogue::is_number(type, Format::f32);
+  add_access(in, std::move(operation), access, where);
+}
+
+/// cp.async.ca [dst], [src], size{, source size or ignored}{, policy}.
+void lower::cp_async(Context& in, const Match& match) {
+  const std::uint64_t size = immediate(in, in.operand(2));
+  const bool cached_everywhere = match.has(Qualifier::ca);
+  if (size != 16 && (!cached_everywhere || (size != 4 && size != 8)))
+    in.fail(in.operand(2), cached_everywhere ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
+  Access access{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size), .own_block = true};
+  DraftOperation operation{.operation = {.semantics = Semantics::cp_async}};
+  const Place to = place_in(in, in.operand(0), Space::shared);
+  const syntax::Operand& source_text = in.operand(1);
+  const Place from = place(in, source_text);
+  if (from.space.value_or(Space::global) != Space::global) in.fail(source_text, "cp.async copies from global memory");
+  operation.sources = {to.base, from.base};
+  access.source_offset = from.offset;
+  access.narrow_source = in.class_of(from.base) == RegisterClass::word;
+  std::size_t next = 3;
+  const std::size_t policies = match.has(Qualifier::L2_cache_hint) ? 1 : 0;
+  if (in.operands().size() > next + policies) {
+    const syntax::Operand& extra = in.operand(next++);
+    const auto named = extra.kind == Kind::name ? in.names.find(extra.text) : std::nullopt;
+    access.ignores_source = named && named->kind == Named::Kind::register_ && in.bits_of(named->value) == 1;
+    access.has_source_size = !access.ignores_source;
+    if (extra.kind == Kind::number && immediate(in, extra) > size)
+      in.fail(extra, fmt::format("cp.async reads at most the {} bytes that it writes", size));
+    const Requirement ignoring = since(80, {7, 5});
+    if (const auto rule = in.unmet(ignoring); rule && access.ignores_source)
+      in.fail(extra, fmt::format("cp.async with a predicate {}", *rule));
+    operation.sources.push_back(source(in, extra, *find_ptx_type(access.ignores_source ? "pred" : "u32")));
+  }
+  take_policy(in, match, next);
+  add_access(in, std::move(operation), access, to);
+}
+
+void lower::cp_async_wait(Context& in, const Match& match) {
+  DraftOperation operation{.operation = {.semantics = Semantics::cp_async_wait}};
+  WaitGroups wait{.all = match.has(Qualifier::wait_all)};
+  if (!wait.all)
+    wait.pending = in.operand(0).negative ? most_groups : static_cast<std::uint32_t>(std::min(immediate(in, in.operand(0)), most_groups));
+  operation.operation.payload = in.draft.program.add(wait);
+  if (in.operands().size() > (match.has(Qualifier::wait_all) ? 0 : 1)) in.fail(fmt::format("{} takes fewer operands", in.opcode()));
+  in.add(std::move(operation));
+}
+
+}  // namespace warpmat::code
