@@ -6,6 +6,7 @@
 
 #include <warpmat/assembler.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

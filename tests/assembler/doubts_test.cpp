@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

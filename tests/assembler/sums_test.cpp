@@ -17,6 +17,7 @@
 #include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
 #include "cuda/nvcc_program.h"

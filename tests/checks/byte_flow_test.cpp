@@ -2,6 +2,7 @@
 
 #include <warpmat/checks/byte_flow.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include <algorithm>
 #include <array>

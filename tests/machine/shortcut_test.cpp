@@ -7,6 +7,7 @@
 
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

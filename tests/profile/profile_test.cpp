@@ -11,6 +11,7 @@
 
 #include <warpmat/ir/code.h>
 #include <warpmat/observer.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

@@ -8,6 +8,7 @@
 #include <warpmat/assembler/ptxas.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include "tools/report/doubts.h"
 

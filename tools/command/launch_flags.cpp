@@ -4,6 +4,7 @@
 #include <warpmat/checks/pointers.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include <algorithm>
 #include <filesystem>

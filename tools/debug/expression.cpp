@@ -137,7 +137,8 @@ const machine::Split* At::split() const {
 int line_at(const At& at) {
   const machine::Split* const split = at.warp == nullptr ? nullptr : at.split();
   if (split == nullptr) return 0;
-  return at.warp->program().line(at.warp->program().operations[static_cast<std::size_t>(split->pc)]);
+  const code::Program& program = at.warp->program();
+  return program.statements[program.operations[static_cast<std::size_t>(split->pc)].statement]->location.line;
 }
 
 std::pair<Space, std::uint64_t> resolve_space(Space space, std::uint64_t address) {

@@ -383,7 +383,8 @@ Json banks(const Follower& follower, const Json& question) {
   BankExample example{access.kind, access.bytes, access.addresses, access.lanes};
   example.where = fmt::format("warp {}", place.warp.index());
   const Evidence evidence = checks::bank_evidence(place.warp.program().target->hardware, access.kind, access.bytes, access.lanes);
-  report.shared(place.warp.program().line(place.operation), std::string(place.opcode()), evidence, example);
+  const int ptx_line = place.warp.program().statements[place.operation.statement]->location.line;
+  report.shared(ptx_line, std::string(place.opcode()), evidence, example);
   const BankLine line = report.lines().front();
   return {{"text", fmt::format("{} takes {} wavefronts; {} without conflicts\n{}", place.opcode(), line.wavefronts, line.least,
                                bank_picture_text(line))},

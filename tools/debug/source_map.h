@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <warpmat/ir/code.h>
+#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::debug {

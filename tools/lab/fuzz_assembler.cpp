@@ -5,6 +5,7 @@
 #include <warpmat/assembler/ptxas.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 
 #include <algorithm>
 #include <chrono>

@@ -5,6 +5,7 @@
 #include <warpmat/files/output_file.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/version.h>
 

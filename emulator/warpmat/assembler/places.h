@@ -5,6 +5,7 @@
 
 #include <warpmat/assembler.h>
 #include <warpmat/ir/code.h>
+#include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::code {
 

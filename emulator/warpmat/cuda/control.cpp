@@ -9,6 +9,7 @@
 
 #include <warpmat/cuda/waiting.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/report/report_json.h>
 
 namespace warpmat::cuda {

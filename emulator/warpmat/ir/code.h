@@ -14,9 +14,13 @@
 #include <warpmat/ir/payloads.h>
 #include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
-#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
 #include <warpmat/version.h>
+
+namespace warpmat::syntax {
+struct Module;
+struct Statement;
+}  // namespace warpmat::syntax
 
 namespace warpmat::code {
 
@@ -249,7 +253,6 @@ struct Program {
     });
   }
 
-  int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
   /// Whether it has operations of that kind.
   bool executes(catalogue::Semantics semantics) const { return (executed >> static_cast<int>(semantics) & 1) != 0; }
 

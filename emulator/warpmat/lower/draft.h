@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <warpmat/ir/code.h>
+#include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::catalogue {
 struct Match;

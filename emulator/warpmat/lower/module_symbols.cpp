@@ -1,14 +1,12 @@
 #include <warpmat/lower/module_symbols.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
 #include <warpmat/ir/special_register.h>
-#include <warpmat/numeric/checked_size.h>
 #include <warpmat/ptx/text/number.h>
 #include <warpmat/ptx/text/token_reader.h>
 #include <warpmat/tables/hardware.h>
@@ -17,16 +15,8 @@
 namespace warpmat::code {
 namespace {
 
-constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
 constexpr std::uint64_t most_parameter_bytes = 32764;  // PTX ISA 9.1 section 7.1
 constexpr std::uint64_t most_shared_bytes = 1 << 24;   // more than any GPU has: the launch checks the actual limit
-
-const DataType& type_of(const syntax::Variable& variable) {
-  const DataType* type = find_ptx_type(variable.type);
-  if (type == nullptr || type->is_predicate())
-    throw StatementError{variable.location, fmt::format("a variable cannot be .{}", variable.type)};
-  return *type;
-}
 
 std::uint64_t round_up(std::uint64_t value, std::int64_t alignment) {
   const auto a = static_cast<std::uint64_t>(alignment);
@@ -41,24 +31,6 @@ std::uint64_t number_bits(const syntax::Initialiser& value, const DataType& type
 }
 
 }  // namespace
-
-std::int64_t size_of(const syntax::Variable& variable) {
-  CheckedSize bytes = CheckedSize(type_of(variable).bytes()) * variable.vector;
-  for (const std::int64_t extent : variable.extents) {
-    if (extent < 0 && variable.values.empty()) return 0;
-    bytes = bytes * (extent < 0 ? CheckedSize(variable.values.size()) : CheckedSize(extent));
-  }
-  if (!bytes.fits(largest_variable))
-    throw StatementError{variable.location, fmt::format("'{}' is larger than {} bytes", variable.name, largest_variable)};
-  return static_cast<std::int64_t>(*bytes.value());
-}
-
-std::int64_t alignment_of(const syntax::Variable& variable) {
-  const std::int64_t alignment = variable.alignment != 0 ? variable.alignment : type_of(variable).bytes() * variable.vector;
-  if (alignment <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(alignment)) || alignment > 1 << 20)
-    throw StatementError{variable.location, fmt::format("the alignment {} is not a power of two", alignment)};
-  return alignment;
-}
 
 ModuleSymbols::ModuleSymbols(const syntax::Module& module) : module_(module) {
   for (const syntax::Variable& variable : module.variables) {
@@ -144,8 +116,8 @@ void ModuleSymbols::place_module(Program& program) const {
     if (contents > bytes)
       throw StatementError{variable->location, fmt::format("'{}' has more initial values than elements", variable->name)};
     all += round_up(bytes, alignment_of(*variable));
-    if (all > std::uint64_t{largest_variable})
-      throw StatementError{variable->location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
+    if (all > std::uint64_t{syntax::largest_variable})
+      throw StatementError{variable->location, fmt::format("the module's variables have more than {} bytes", syntax::largest_variable)};
     program.module_variables.push_back(
         {variable->name, variable->space == Space::constant ? Space::constant : Space::global, end, bytes, contents});
     end += contents;

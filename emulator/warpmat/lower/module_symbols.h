@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <warpmat/lower/names.h>
+#include <warpmat/ptx/syntax/variable.h>
 
 namespace warpmat::code {
 
@@ -46,11 +47,6 @@ class ModuleSymbols {
   std::map<const syntax::Variable*, int> in_bodies_;  ///< indices of variables_
   std::map<std::string_view, Named> names_;
 };
-
-/// The size and the alignment of a variable in memory. Throws StatementError for an unknown type and for one that is too large. An array
-/// without a number of elements has size 0.
-std::int64_t size_of(const syntax::Variable& variable);
-std::int64_t alignment_of(const syntax::Variable& variable);
 
 /// Adds a variable behind the `used` bytes of a function's local memory, and returns its offset. Throws StatementError with a reason where
 /// that has no room for it.

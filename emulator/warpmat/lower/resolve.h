@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <warpmat/ir/code.h>
+#include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::code {
 

@@ -28,7 +28,7 @@ std::string_view Event::opcode() const {
 }
 
 int Event::line() const {
-  return program().line(*operation_);
+  return program().statements[operation_->statement]->location.line;
 }
 
 std::string Event::source() const {

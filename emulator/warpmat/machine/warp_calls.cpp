@@ -6,7 +6,6 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/lower/module_symbols.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/each_lane.h>

@@ -5,12 +5,12 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/lower/module_symbols.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/call_values.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/numeric/checked_size.h>
+#include <warpmat/ptx/syntax/variable.h>
 #include <warpmat/tables/hardware.h>
 
 namespace warpmat::machine {
@@ -50,7 +50,7 @@ std::uint64_t prepare_launch(WarpState& warp, int lane, const code::Call& call) 
                     .shared_bytes = argument<std::uint32_t>(warp, call, lane, 3)};
   constexpr std::uint64_t most_parameter_bytes = 32768;
   CheckedSize all = 16;
-  for (const syntax::Variable& parameter : callee->parameters) all = all + code::size_of(parameter) + 16;
+  for (const syntax::Variable& parameter : callee->parameters) all = all + syntax::size_of(parameter) + 16;
   const std::uint64_t bytes = all.fits(most_parameter_bytes) ? *all.value() : most_parameter_bytes;
   const std::uint64_t buffer = heap_of(warp.launch().memory).allocate(bytes);
   if (buffer == 0) return 0;

@@ -19,6 +19,7 @@
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observers.h>
 #include <warpmat/machine/stored_buffer.h>
+#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp.h>
 

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ir/code.h>
+#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::machine {

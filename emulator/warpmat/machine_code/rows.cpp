@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <warpmat/machine_code/writer.h>
+#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
 
 namespace warpmat::machine_code {

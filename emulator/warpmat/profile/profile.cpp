@@ -11,6 +11,7 @@
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/ticks.h>
+#include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat {
 namespace profiling {
