@@ -250,9 +250,8 @@ void check_bulk_copy(Context& in, const Match& match) {
 }
 
 void lower::bulk_wait(Context& in, const Match& match) {
-  DraftOperation operation{.operation = {.semantics = Semantics::bulk_wait}};
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(in, in.operand(0)), most_groups / 2));
-  in.add(std::move(operation), BulkWait{.pending = groups, .reads_only = match.has(Qualifier::read)});
+  in.add({.operation = {.semantics = Semantics::bulk_wait}}, BulkWait{.pending = groups, .reads_only = match.has(Qualifier::read)});
 }
 
 void lower::cluster_barrier(Context& in, const Match& match) {

@@ -366,8 +366,7 @@ void resolve(Context& in, std::vector<Diagnostic>& errors) {
   in.current.guarded = false;
   in.function.labels[static_cast<std::size_t>(in.end_label)] = static_cast<int>(in.function.operations.size());
   if (in.draft.program.statements.empty()) in.draft.add_statement(only_return());
-  add_simple(in, in.source.entry ? Semantics::exit : Semantics::return_);
-  in.function.operations.back().operation.prepares = true;  // a `ret` before it is an operation of its own
+  add_end(in);
   wait_for_accumulators(in);
   in.draft.functions[static_cast<std::size_t>(in.index)] = std::move(in.function);
 }

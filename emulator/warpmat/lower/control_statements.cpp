@@ -133,7 +133,12 @@ void call_indirectly(Context& in, const syntax::Operand* returns, const syntax::
 
 void lower::simple(Context& in, const Match& match) {
   in.must_end_at(0);
-  add_simple(in, match.pattern->row.semantics);
+  in.add({.operation = {.semantics = match.pattern->row.semantics}});
+}
+
+void lower::trap(Context& in, const Match&) {
+  in.must_end_at(0);
+  in.add({.operation = {.semantics = Semantics::trap}}, TrapCause::statement);
 }
 
 void lower::reads_operands(Context& in, const Match& match) {
@@ -154,15 +159,12 @@ void lower::not_executed(Context& in, const Match&) {
   in.fail(fmt::format("'{}' is not executed", in.opcode()));
 }
 
-void add_simple(Context& in, Semantics semantics) {
-  DraftOperation operation;
-  operation.operation.semantics = semantics;
-  if (semantics == Semantics::trap) operation.operation.payload = in.draft.program.add(TrapCause::statement);
+void add_end(Context& in) {
+  DraftOperation end{.operation = {.semantics = in.source.entry ? Semantics::exit : Semantics::return_, .prepares = true}};
   // Registers that the function returns must still be live.
-  if (semantics == Semantics::return_)
-    for (std::size_t i = 0; i < in.function.return_registers.size(); ++i)
-      if (in.function.return_offsets[i] < 0) operation.sources.push_back(in.function.return_registers[i]);
-  in.add(std::move(operation));
+  for (std::size_t i = 0; i < in.function.return_registers.size(); ++i)
+    if (in.function.return_offsets[i] < 0) end.sources.push_back(in.function.return_registers[i]);
+  in.add(std::move(end));
 }
 
 /// Statements without effect here. Only fence.proxy.tensormap::generic has operands that ptxas checks: of .acquire [map], 128.
@@ -186,7 +188,7 @@ void lower::hint(Context& in, const catalogue::Match& match) {
     if (match.is(Name::pmevent) && immediate(in, in.operand(0)) >= events && !match.has(Qualifier::mask))
       in.fail(in.operand(0), "an event is a number from 0 to 15");
   }
-  add_simple(in, Semantics::nothing);
+  in.add({.operation = {.semantics = Semantics::nothing}});
 }
 
 /// An instruction that the machine lacks: its operands are checked, and executing it is a trap.
@@ -198,8 +200,7 @@ void lower::absent(Context& in, const catalogue::Match& match) {
   else
     read_operands(in, match, unread);
   in.function.operations.resize(operations);
-  DraftOperation operation{.operation = {.semantics = Semantics::absent}};
-  in.add(std::move(operation));
+  in.add({.operation = {.semantics = Semantics::absent}});
 }
 
 /// The stack of a function that has alloca: bytes of its local memory, handed out from their end. CUDA's own default is 1 KiB a thread.
@@ -253,7 +254,7 @@ void lower::stack(Context& in, const catalogue::Match& match) {
 
 void lower::return_(Context& in, const Match&) {
   in.must_end_at(0);
-  if (in.source.entry) return add_simple(in, Semantics::exit);
+  if (in.source.entry) return in.add({.operation = {.semantics = Semantics::exit}});
   DraftOperation operation{.operation = {.semantics = Semantics::branch}};
   operation.label = in.end_label;
   in.add(std::move(operation));

@@ -30,8 +30,8 @@ inline constexpr Maker* makers[]{
 void matrix(Context& in);
 void wgmma(Context& in);
 
-/// An operation without operands; a return keeps the registers that the function returns.
-void add_simple(Context& in, catalogue::Semantics semantics);
+/// Where the function ends: a `ret` before it is an operation of its own.
+void add_end(Context& in);
 /// At the start of a function that has alloca.
 void open_stack(Context& in);
 /// At the end of a function: waits where accumulators are read too early, and places that they keep.

@@ -271,13 +271,11 @@ void lower::cp_async(Context& in, const Match& match) {
 }
 
 void lower::cp_async_wait(Context& in, const Match& match) {
-  DraftOperation operation{.operation = {.semantics = Semantics::cp_async_wait}};
   WaitGroups wait{.all = match.has(Qualifier::wait_all)};
   if (!wait.all)
     wait.pending = in.operand(0).negative ? most_groups : static_cast<std::uint32_t>(std::min(immediate(in, in.operand(0)), most_groups));
-  operation.operation.payload = in.draft.program.add(wait);
   if (in.operands().size() > (match.has(Qualifier::wait_all) ? 0 : 1)) in.fail(fmt::format("{} takes fewer operands", in.opcode()));
-  in.add(std::move(operation));
+  in.add({.operation = {.semantics = Semantics::cp_async_wait}}, wait);
 }
 
 }  // namespace warpmat::code

@@ -165,8 +165,8 @@ void wait_for_accumulators(Context& in) {
 }
 
 void lower::wgmma_wait(Context& in, const catalogue::Match&) {
-  DraftOperation operation{.operation = {.semantics = Semantics::wgmma_wait}};
-  in.add(std::move(operation), WaitGroups{.pending = static_cast<std::uint32_t>(std::min(immediate(in, in.operand(0)), most_groups))});
+  in.add({.operation = {.semantics = Semantics::wgmma_wait}},
+         WaitGroups{.pending = static_cast<std::uint32_t>(std::min(immediate(in, in.operand(0)), most_groups))});
 }
 
 /// setmaxnreg: targets and immediate by ptxas 13.0's rules.
@@ -179,8 +179,8 @@ void lower::max_registers(Context& in, const catalogue::Match& match) {
   const std::uint64_t count = immediate(in, in.operand(0));
   if (count < least || count > most || count % step != 0)
     in.fail(in.operand(0), fmt::format("{} takes a multiple of {} from {} to {}", in.opcode(), step, least, most));
-  DraftOperation operation{.operation = {.semantics = Semantics::max_registers}};
-  in.add(std::move(operation), RegisterChange{.count = static_cast<std::uint32_t>(count), .raises = match.has(Qualifier::inc)});
+  in.add({.operation = {.semantics = Semantics::max_registers}},
+         RegisterChange{.count = static_cast<std::uint32_t>(count), .raises = match.has(Qualifier::inc)});
 }
 
 }  // namespace warpmat::code
