@@ -43,3 +43,7 @@ def test_a_wheel_has_the_command_and_the_cuda_libraries():
     assert triton.libraries() == str(PACKAGE.resolve() / "lib/warpmat/cuda")
     found = subprocess.run(["ldd", *map(str, PACKAGE.rglob("*.so*"))], capture_output=True, text=True).stdout
     assert "libwarpmat_cuda.so.0 =>" in found and "not found" not in found
+    licenses = {path.name: path.read_text() for path in (PACKAGE / "licenses").iterdir()}
+    assert {f"{path.name.partition('.')[0]}-dev" for path in (PACKAGE / "lib").glob("*.so*")} <= set(licenses) | {"libwarpmat-dev"}
+    assert {"pybind11-dev", "nlohmann-json3-dev", "zlib1g-dev", "libcli11-dev"} <= set(licenses)  # compiled in
+    assert all("opyright" in text for text in licenses.values())

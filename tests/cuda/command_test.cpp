@@ -154,6 +154,9 @@ TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
     CHECK_THAT(outcome.err, ContainsSubstring(each.message));
   }
   CHECK(run_cuda({"true"}).err == "warpmat: true launched no kernel\n");
+  const std::string program = directory.path("true.ptx");
+  std::filesystem::copy_file("/bin/true", program);
+  CHECK(run_cuda({program}).err == fmt::format("warpmat: {} launched no kernel\n", program));
   CHECK_THAT(run_cuda({"--expect-launches", "1", "true"}).err, ContainsSubstring("--expect-launches 1: the program launched 0 kernels"));
 }
 

@@ -495,6 +495,12 @@ class SaveFolder {
 /// Throws where `file` is what programs are made of, and says what to do with it.
 void refuse_other_kinds(const std::filesystem::path& file) {
   const std::string name = file.string(), stem = file.stem().string();
+  char first[4]{};
+  std::ifstream(file, std::ios::binary).read(first, sizeof first);
+  if (std::string_view(first, sizeof first) ==
+      "\x7f"
+      "ELF")
+    return;  // whatever its name
   if (file.extension() == ".cu")
     throw std::runtime_error(
         fmt::format("{0} is source code: compile it with 'warpmat nvcc -o {1} {0}', then run 'warpmat cuda ./{1}'", name, stem));

@@ -93,7 +93,7 @@ class Doubts {
     if (merges_equal_operands(i) || compares_with_predicate(i) || has_other_half(i)) return Why::merged_logic;
     if (has_simpler_constant(i)) return Why::constant;
     if (flushes_product(i)) return Why::flushed;
-    if (misplaces_abs(i) || divides_late(i)) return Why::misplaced;
+    if (leaves_out_abs(i) || overwrites_half(i) || reads_predicate_late(i)) return Why::misplaced;
     return orders_nans(i) || may_keep_payload(i) ? std::optional(Why::sign) : std::nullopt;
   }
 
@@ -280,22 +280,34 @@ class Doubts {
     });
   }
 
-  /// abs of halves: with a guard what reads the old value may find the new one. It is left out of a register in which an f32 instruction
-  /// with .sat has left a number.
-  bool misplaces_abs(int i) {
-    const DraftOperation& operation = at(i);
-    if (!is_of(operation, Name::abs) || !is_floating(operation) || is_f32(operation) || operation.match->types[0]->bits > 32) return false;
-    const auto saturates = [](const DraftOperation& writer) { return is_f32(writer) && writer.match->has(Qualifier::sat); };
-    return operation.operation.guarded || may_come_from(i, operation.sources[0], saturates);
+  static bool is_of_halves(const DraftOperation& operation) {
+    return is_floating(operation) && !is_f32(operation) && operation.match->types[0]->bits <= 32;
   }
 
-  /// A division of integers whose guard an exchange writes later: the last of its instructions may stand behind that.
-  bool divides_late(int i) const {
+  /// abs of halves, which is left out of a register in which an f32 instruction with .sat has left a number.
+  bool leaves_out_abs(int i) {
+    const auto saturates = [](const DraftOperation& writer) { return is_f32(writer) && writer.match->has(Qualifier::sat); };
+    return is_of(at(i), Name::abs) && is_of_halves(at(i)) && may_come_from(i, at(i).sources[0], saturates);
+  }
+
+  /// A half written with a guard that arithmetic on halves reads before: ptxas may pair that with later arithmetic, and read the new value.
+  bool overwrites_half(int i) const {
+    const DraftOperation& own = at(i);
+    return own.operation.guarded && is_of_halves(own) &&
+           std::any_of(function_.operations.begin(), function_.operations.begin() + i,
+                       [&](const DraftOperation& earlier) { return is_of_halves(earlier) && reads(earlier, own.results[0]); });
+  }
+
+  /// A selection, or a division of integers with a guard, whose predicate an exchange writes later: its last instruction may stand behind
+  /// that.
+  bool reads_predicate_late(int i) const {
     constexpr std::array divisions{Name::div, Name::rem};
     const DraftOperation& own = at(i);
-    if (!own.operation.guarded || !is_one_of(own, divisions) || is_floating(own)) return false;
+    const bool divides = own.operation.guarded && is_one_of(own, divisions) && !is_floating(own);
+    if (!divides && !is_of(own, Name::selp)) return false;
+    const Value predicate = divides ? own.guard : own.sources[2];
     return std::any_of(function_.operations.begin() + i, function_.operations.end(), [&](const DraftOperation& other) {
-      return other.operation.semantics == Semantics::exchange && std::ranges::find(other.results, own.guard) != other.results.end();
+      return other.operation.semantics == Semantics::exchange && std::ranges::find(other.results, predicate) != other.results.end();
     });
   }
 

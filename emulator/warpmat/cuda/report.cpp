@@ -135,7 +135,7 @@ void record_other_driver(const std::string& report, const std::string& path) {
 }
 
 bool record_begin(Context& context, const Function& function) {
-  if (!context.settings.every_launch && function.module->is_recorded(function.name)) return false;
+  if (context.settings.report.empty() || (!context.settings.every_launch && function.module->is_recorded(function.name))) return false;
   append_line(context, {{"begins", readable_name(function.name)}});
   return true;
 }

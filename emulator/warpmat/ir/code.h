@@ -156,7 +156,7 @@ struct Doubt {
     matrix_sum,    ///< a matrix product whose C may be fused with a product
     merged_logic,  ///< logic that may be merged wrongly with other statements on the same operands
     shuffle,       ///< of a value that all lanes have in common, which may be left out; a vote, which may be moved behind a branch or exit
-    misplaced,     ///< abs of halves, which may be left out or come too early; a division that may end behind a change of its guard
+    misplaced,     ///< may be left out, or be executed before or after a statement that changes its operands or guard
   };
   std::uint32_t statement = 0;
   Why why = Why::sum;
