@@ -376,21 +376,20 @@ TEST_CASE("parser: a statement without its semicolon does not swallow the next l
     }
 }
 
-TEST_CASE("parser: what is wrong before a statement's operands hides no error in the lines that continue it") {
+TEST_CASE("parser: of a statement that is no PTX, the place is told from which on it is none") {
   const std::string mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3},\n {a0, a1, a2, a3},\n {b0 b1},\n c;";
   CHECK(error_lines(mma) == Lines{3});
-  CHECK(error_lines("@p " + mma) == Lines{1, 3});  // the guard
-  CHECK(error_lines(".reg .b32 a;\n@q\nadd.u32 a,\n a a;") == Lines{2, 4});
-  CHECK(error_lines("wgmma.fence.sync.aligned\n a b;\nmov.u32 a, 09;") == Lines{1, 3});  // of an unknown opcode nothing is known
+  CHECK(error_lines("@p " + mma) == Lines{3});
+  CHECK(error_lines(".reg .b32 a;\n@q\nadd.u32 a,\n a a;") == Lines{4});
+  CHECK(error_lines("wgmma.fence.sync.aligned\n a b;\nmov.u32 a, 09;") == Lines{2, 3});
   try {
     (void)parse("add.u32 a, b,\n c d;\nmov.u32 a, 1;");
     FAIL("no error");
   } catch (const SyntaxError& error) {
-    REQUIRE(error.errors.size() == 3);  // the target is missing in both statements
-    CHECK(error.errors[0].location == Location{1, 1});
-    CHECK(error.errors[1].location == Location{2, 3});
-    CHECK(error.errors[1].message == "expected ';' after the statement, found 'd'");
-    CHECK(error.errors[2].location == Location{3, 1});
+    REQUIRE(error.errors.size() == 2);
+    CHECK(error.errors[0].location == Location{2, 3});
+    CHECK(error.errors[0].message == "expected ';' after the statement, found 'd'");
+    CHECK(error.errors[1].location == Location{3, 1});  // the target is missing
   }
 }
 

@@ -41,11 +41,9 @@ void list_element(Context& in, const syntax::Label& label) {
   in.list->label = label.name;
 }
 
-/// What precedes the fault in its statement may be wrong, too, and goes first.
 void list_element(Context& in, const syntax::Fault& fault) {
   in.list->label.clear();
-  begin_list_statement(in, fault.begun);
-  if (!fault.message.empty()) warpmat::fail(fault.location, fault.message);
+  warpmat::fail(fault.location, fault.message);
 }
 
 void require_new(const Context& in, Location location, const std::string& name) {
@@ -243,7 +241,6 @@ void begin_list_statement(Context& in, const syntax::Statement& statement) {
     const syntax::Operand guard{Kind::name, statement.guard->location, statement.guard->predicate};
     define_if_new(in, guard, *find_data_type("pred"), false);
   }
-  if (statement.opcode.empty()) return;
   if (in.list->program.target == nullptr) in.fail("no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");
   if (table_of(statement.opcode) == OpcodeTable::forms)
     in.list->instruction = list_matrix_instruction(in);

@@ -28,8 +28,7 @@ int width_of(const Seat& seat, const SeatedItem& item) {
     case SeatedItem::Kind::register_: return item.declared->bits;
     case SeatedItem::Kind::laneid: return 32;
     case SeatedItem::Kind::number: return is_floating_number(item.number) ? seat.type->bits : 0;
-    case SeatedItem::Kind::discard:
-    case SeatedItem::Kind::other: break;
+    case SeatedItem::Kind::discard: break;
   }
   return 0;
 }

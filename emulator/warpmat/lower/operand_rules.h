@@ -88,8 +88,8 @@ std::optional<Objection> judge_variable(const Seat& seat);
 
 /// An item of a vector, for rules about all of them.
 struct SeatedItem {
-  enum class Kind : std::uint8_t { register_, laneid, number, discard, other };
-  Kind kind = Kind::other;
+  enum class Kind : std::uint8_t { register_, laneid, number, discard };
+  Kind kind = Kind::register_;
   const DataType* declared = nullptr;  ///< of a register
   std::string_view number = {};        ///< its spelling
 };
