@@ -14,6 +14,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/each_lane.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/numeric/rounding_mode.h>
 
 namespace warpmat {
@@ -137,8 +138,8 @@ class ListMachine {
     block.borrow(shared);
     const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
     block.begin_reservation(true);
-    cluster_.observers().refresh();  // other warps may tell the same ones
     machine::WarpState& warp = *block.warps().front();
+    if (!warp.observers().none()) warp.observers().refresh();  // other warps may tell the same ones
     warp.restart(first, reinterpret_cast<std::uint8_t*>(registers.data()));
     apart_.take(registers);
     const struct PutsBack {  // of what precedes a trap, too
@@ -147,8 +148,8 @@ class ListMachine {
       ~PutsBack() { apart.put_back(registers); }
     } puts_back{apart_, registers};
     try {
-      int budget = last - first;
-      warp.run(budget);
+      perform_first_matrices(warp, last);
+      if (int budget = last - warp.split().pc; budget > 0) warp.run(budget);
     } catch (const Trap& trap) {  // a list has no kernel and no block
       const Trap placeless(trap.kind, trap.site.operand, trap.site.lane, trap.address, trap.reason);
       throw Trap(trap.kind, {.lane = trap.site.lane, .line = trap.site.line, .operand = trap.site.operand}, trap.address, trap.parts,
@@ -187,6 +188,16 @@ class ListMachine {
    private:
     bool& in_use_;
   };
+
+  /// Matrix instructions that come first need no schedule. They have no guard.
+  void perform_first_matrices(machine::WarpState& warp, std::int32_t last) const {
+    if (!warp.observers().none()) return;
+    for (std::int32_t& pc = warp.split().pc; pc < last;) {
+      const code::Operation& operation = program_.operations[static_cast<std::size_t>(pc)];
+      if (operation.semantics != catalogue::Semantics::matrix) return;
+      pc += machine::perform_matrices(warp, operation, last - pc);
+    }
+  }
 
   /// The program itself, or where shared memory begins elsewhere than at 0, a copy that knows it.
   const code::Program& placed(const code::Program& code, std::uint32_t shared_base) {

@@ -121,7 +121,8 @@ void place_operands(WarpState& warp, const Operation& operation, const code::Mat
 void join_results(WarpState& warp, const Operation& operation, const RegisterView& halves) {
   for (int i = 0; i < operation.results; ++i) {
     auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, i));
-    for (int lane = 0; lane < warp_size; ++lane) to[lane] = halves.at(2 * i, lane) | std::uint64_t{halves.at(2 * i + 1, lane)} << 32;
+    const std::uint32_t *const low = halves.list().data()[2 * i], *const high = halves.list().data()[2 * i + 1];
+    for (int lane = 0; lane < warp_size; ++lane) to[lane] = low[lane] | std::uint64_t{high[lane]} << 32;
   }
 }
 
