@@ -105,7 +105,6 @@ class Statement {
     std::string label{};
     std::optional<Item> guard{};
     std::int32_t first_operation = 0, last_operation = 0;  ///< of Program's code, the last one excluded
-    bool waits = false;                                    ///< lanes may wait for lanes there, and the warp's may part
     int read_address = -1;                                 ///< the operand that it loads from; -1: it loads nothing
   };
   explicit Statement(Parts parts) : parts_(std::move(parts)) {}

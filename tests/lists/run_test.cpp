@@ -79,7 +79,7 @@ TEST_CASE("run: shared memory may begin elsewhere than at 0; variables move with
       "ld.shared.b32 c, [zero];\n",
       "sm_80");
   Warp warp(program, 16, 1024);
-  CHECK(trap_message(warp) == "line 7: lane 0, address 0x0: the load of 4 bytes leaves the shared memory of 16 bytes from 0x400 on");
+  CHECK(trap_message(warp) == "line 7: lane 0, address 0x0: load of 4 bytes outside of shared memory, which has 16 bytes from 0x400 on");
   CHECK(warp.reg("a")[2] == 1024);
   CHECK(warp.reg("w")[2] == 1032);
   CHECK(warp.reg("b")[2] == 7);
@@ -257,9 +257,9 @@ TEST_CASE("run: lanes whose guard does not hold have no address") {
   warp.reg("a")[9] = 64;
   warp.reg("b")[3] = 77;
   warp.reg("p")[9] = 1;
-  CHECK(trap_message(warp) == "line 1: lane 9, address 0x40: the load of 4 bytes leaves the shared memory of 64 bytes");
+  CHECK(trap_message(warp) == "line 1: lane 9, address 0x40: load of 4 bytes outside of shared memory, which has 64 bytes from 0x0 on");
   warp.reg("p").fill(0);
-  CHECK(trap_message(warp) == "line 1: lane 9, address 0x40: the store of 4 bytes leaves the shared memory of 64 bytes");
+  CHECK(trap_message(warp) == "line 1: lane 9, address 0x40: store of 4 bytes outside of shared memory, which has 64 bytes from 0x0 on");
   warp.reg("a")[9] = 0;
   CHECK(trap_message(warp) == "no trap");
 }
@@ -399,7 +399,7 @@ TEST_CASE("run: rows and matrices have addresses of 32 and 64 bits and of variab
   const Program high = parse(".reg .b64 w; .reg .b32 r; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [w];", "sm_90");
   Warp beyond(high, 1024);
   beyond.reg("w", 1).fill(1);
-  CHECK(trap_message(beyond) == "line 1: lane 0, address 0x100000000: the row of 16 bytes leaves the shared memory of 1024 bytes");
+  CHECK(trap_message(beyond) == "no trap");  // of addresses in shared memory the low 32 bits count
 }
 
 TEST_CASE("run: a copy of a warp goes its own way") {

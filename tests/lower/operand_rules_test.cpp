@@ -45,42 +45,31 @@ TEST_CASE("operand rules: a register has as many bits as the type, at least 16, 
   }
 }
 
-TEST_CASE("operand rules: a number fits in a list, and gives its low bits in a module", "[ptx][operands]") {
-  CHECK(code::number_bits(number("4294967296"), type("u32"), code::of_lists) == std::nullopt);
-  CHECK(code::number_bits(number("4294967297"), type("u32"), code::of_modules) == 1);
-  CHECK(code::number_bits(number("1", true), type("u16"), code::of_lists) == 0xffff);
-  CHECK(code::number_bits(number("1", true), type("u16"), code::of_modules) == 0xffff);
-  CHECK(code::number_bits(number("0f3F800000"), type("f64"), code::of_lists) == std::nullopt);
-  CHECK(code::number_bits(number("0f3F800000"), type("f64"), code::of_modules) == 0x3f800000);
-  for (const code::Dialect& dialect : {code::of_lists, code::of_modules}) {
-    CHECK(code::number_bits(number("1.0"), type("f32"), dialect) == 0x3f800000);
-    CHECK(code::number_bits(number("1"), type("f32"), dialect) == std::nullopt);
-    syntax::Operand expression = number("3-5");
-    expression.value = static_cast<std::uint64_t>(-2);
-    CHECK(code::number_bits(expression, type("s32"), dialect) == 0xfffffffe);
-  }
+TEST_CASE("operand rules: an integer gives its low bits; other numbers fit their type", "[ptx][operands]") {
+  CHECK(code::number_bits(number("4294967297"), type("u32")) == 1);
+  CHECK(code::number_bits(number("1", true), type("u16")) == 0xffff);
+  CHECK(code::number_bits(number("0f3F800000"), type("f64")) == 0x3f800000);
+  CHECK(code::number_bits(number("1.0"), type("f32")) == 0x3f800000);
+  CHECK(code::number_bits(number("1"), type("f32")) == std::nullopt);
+  syntax::Operand expression = number("3-5");
+  expression.value = static_cast<std::uint64_t>(-2);
+  CHECK(code::number_bits(expression, type("s32")) == 0xfffffffe);
 }
 
 TEST_CASE("operand rules: what may stand at a seat", "[ptx][operands]") {
   const Seat source{.role = "a source", .instruction = "add", .type = &type("u32"), .accepts = accepts_integers};
-  CHECK(why(code::judge_register(source, type("b32"), 32, code::of_lists)) == std::nullopt);
-  CHECK(why(code::judge_register(source, type("f32"), 32, code::of_lists)) == Why::type);
-  CHECK(why(code::judge_register(source, type("f64"), 64, code::of_lists)) == Why::width);
-  CHECK(why(code::judge_register(source, type("f64"), 64, code::of_modules)) == Why::type);
-  CHECK(why(code::judge_discard(source, code::of_lists)) == Why::discard_read);
-  CHECK(why(code::judge_laneid(source)) == Why::laneid_place);
-  CHECK(why(code::judge_variable(source, code::of_lists)) == Why::variable_place);
-  Seat result = source;
-  result.written = true;
-  CHECK(why(code::judge_discard(result, code::of_lists)) == Why::discard_alone);
+  CHECK(why(code::judge_register(source, type("b32"), 32)) == std::nullopt);
+  CHECK(why(code::judge_register(source, type("f32"), 32)) == Why::type);
+  CHECK(why(code::judge_register(source, type("u64"), 64)) == Why::width);
+  CHECK(why(code::judge_register(source, type("f64"), 64)) == Why::type);
+  CHECK(why(code::judge_variable(source)) == Why::variable_place);
+  syntax::Operand inverted{syntax::Operand::Kind::name};
+  inverted.inverted = true;
+  CHECK(why(code::judge_name(source, inverted)) == Why::no_name);
   Seat half{.role = "the result", .instruction = "cvt", .type = &type("f16"), .accepts = accepts_floating, .written = true};
   half.may_be_wider = true;
-  CHECK(why(code::judge_register(half, type("f32"), 32, code::of_lists)) == Why::type);  // as ptxas: "Arguments mismatch"
-  CHECK(why(code::judge_register(half, type("f16"), 16, code::of_lists)) == std::nullopt);
-  result.in_pair = true;
-  CHECK(why(code::judge_discard(result, code::of_lists)) == std::nullopt);
-  result.may_discard = false;
-  CHECK(why(code::judge_discard(result, code::of_lists)) == Why::discard_target);
+  CHECK(why(code::judge_register(half, type("f32"), 32)) == Why::type);  // as ptxas: "Arguments mismatch"
+  CHECK(why(code::judge_register(half, type("f16"), 16)) == std::nullopt);
   const SeatedItem word{SeatedItem::Kind::register_, &type("u32")}, real{SeatedItem::Kind::register_, &type("f32")},
       wide{SeatedItem::Kind::register_, &type("u64")}, nothing{SeatedItem::Kind::discard};
   CHECK(why(code::judge_vector(source, std::vector{word, word, nothing})) == std::nullopt);
@@ -89,16 +78,15 @@ TEST_CASE("operand rules: what may stand at a seat", "[ptx][operands]") {
   CHECK(why(code::judge_vector(source, std::vector{nothing, nothing})) == Why::vector_discarded);
 }
 
-TEST_CASE("operand rules: a list names the seat", "[ptx][operands]") {
+TEST_CASE("operand rules: an objection names the seat or the instruction", "[ptx][operands]") {
   const Seat seat{.role = "operand", .instruction = "mma", .name = OperandName::a, .type = &type("b32"), .accepts = accepts_untyped};
   CHECK(seat.text() == "operand a of mma");
   CHECK(Seat{.role = "the address"}.text() == "the address");
   syntax::Operand given{syntax::Operand::Kind::name};
   given.text = "x";
-  CHECK(code::text_in_list({.kind = Why::type, .declared = &type("u32")}, seat, given, nullptr) ==
-        "'x' is .u32; ptxas does not take that for operand a of mma: declare it .b32");
-  CHECK(code::text_in_list({.kind = Why::count, .number = 1, .wanted = 2}, seat, given, nullptr) ==
-        "operand a of mma takes 2 registers of 32 bits; 1 is given");
+  CHECK(code::text_of({.kind = Why::type, .declared = &type("u32")}, seat, given, "mma.sync") ==
+        "'x' is a register of .u32, which mma.sync does not take for .b32");
+  CHECK(code::text_of({Why::only_numbers}, seat, given, "mma.sync") == "operand a of mma needs a register");
 }
 
 }  // namespace warpmat::operand_rules_test

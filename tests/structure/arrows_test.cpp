@@ -330,7 +330,7 @@ TEST_CASE("a forbidden include is found", "[structure]") {
   CHECK(wrong_arrows("gpu/runners/runner.h", "#include \"gpu/cuda/driver.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/report/npy.h", "#include \"tools/command/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows(emulator + "ptx/syntax/lexer.cpp", "#include <warpmat/ptx/catalogue/row.h>\n").size() == 1);
-  CHECK(wrong_arrows(emulator + "tables/form.cpp", "#include \"../lists/list_machine.h\"\n").size() == 1);
+  CHECK(wrong_arrows(emulator + "tables/form.cpp", "#include \"../lists/memory_origin.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/report/npy.h", "#include \"../command/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/command/run.cpp", "#include <warpmat/ptx/text/no_such_file.h>\n").size() == 1);
   CHECK(wrong_arrows("tests/oracle/oracle.cpp", "#include \"wide.h\"\n").empty());

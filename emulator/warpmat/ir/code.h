@@ -177,9 +177,6 @@ struct Program {
   std::shared_ptr<const syntax::Module> module;
   const Target* target = nullptr;
   std::string_view entry;
-  /// A list of statements: one warp, whose only memory is shared memory. Operands of matrix instructions are words, of 64 bits two each in
-  /// the form's order, and a place in memory is the words of an address.
-  bool is_list = false;
 
   std::vector<Operation> operations;
   std::vector<Slot> slots;

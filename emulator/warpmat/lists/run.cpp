@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/ir/code.h>
-#include <warpmat/lists/list_machine.h>
 #include <warpmat/lower/list_internals.h>
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/constant_copy.h>
+#include <warpmat/machine/each_lane.h>
+#include <warpmat/machine/operations.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 namespace warpmat {
 namespace {
@@ -27,12 +33,6 @@ std::size_t number_in(const Program& program, const Statement& statement) {
   return static_cast<std::size_t>(&statement - all.data());
 }
 
-/// Whether the machine may execute `next` in one go with `before`, the statement before it: lanes do not wait, and `next` has no address of
-/// a read to record.
-bool runs_on(const Statement& before, const Statement& next) {
-  return !ListInternals::parts(before).waits && !ListInternals::parts(next).waits && !reads_memory(next);
-}
-
 /// Words of the register file, plus those that only the machine uses.
 std::size_t all_words(const Program& program) {
   const auto words = static_cast<std::size_t>(program.words());
@@ -41,7 +41,183 @@ std::size_t all_words(const Program& program) {
   return std::max(words, (code->functions.front().frame_bytes + sizeof(Register) - 1) / sizeof(Register));
 }
 
+std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint32_t shared_base) {
+  std::vector<std::uint64_t> addresses;
+  for (const SharedVariable& variable : program.variables())
+    addresses.push_back(shared_base + static_cast<std::uint64_t>(variable.address));
+  return addresses;
+}
+
+/// The named registers of a program that are no words in the machine: its 64-bit registers and predicates.
+class Apart {
+ public:
+  Apart(const Program& program, const code::Program& code) {
+    auto named = program.registers().begin();
+    for (const code::PlacedRegister& placed : code.registers) {  // in the same order
+      while (named->name != placed.name) ++named;
+      if (placed.register_class != code::RegisterClass::word)
+        all_.push_back({static_cast<std::size_t>(named->slot), placed.slot, placed.register_class, placed.written});
+    }
+  }
+
+  /// From the words that the warp's user sees to where the machine has them.
+  void take(std::span<Register> registers) const {
+    for (const Both& placed : all_) {
+      const Register &low = registers[placed.word], &high = registers[placed.word + 1];
+      if (placed.register_class == code::RegisterClass::predicate) {
+        *at<LaneMask>(registers, placed) = machine::lanes_where([&](std::size_t lane) { return low[lane] != 0; });
+      } else {
+        auto* const wide = at<std::uint64_t>(registers, placed);
+        for (std::size_t lane = 0; lane < warp_size; ++lane) wide[lane] = low[lane] | std::uint64_t{high[lane]} << 32;
+      }
+    }
+  }
+
+  void put_back(std::span<Register> registers) const {
+    for (const Both& placed : all_) {
+      if (!placed.written) continue;
+      Register &low = registers[placed.word], &high = registers[placed.word + 1];
+      if (placed.register_class == code::RegisterClass::predicate) {
+        for (std::size_t lane = 0; lane < warp_size; ++lane) low[lane] = *at<LaneMask>(registers, placed) >> lane & 1;
+      } else {
+        const auto* const wide = at<std::uint64_t>(registers, placed);
+        for (std::size_t lane = 0; lane < warp_size; ++lane) {
+          low[lane] = static_cast<std::uint32_t>(wide[lane]);
+          high[lane] = static_cast<std::uint32_t>(wide[lane] >> 32);
+        }
+      }
+    }
+  }
+
+ private:
+  struct Both {
+    std::size_t word;  ///< the first, among the warp's registers
+    code::Slot slot;
+    code::RegisterClass register_class;
+    bool written;
+  };
+
+  template <typename T>
+  static T* at(std::span<Register> registers, const Both& placed) {
+    return reinterpret_cast<T*>(reinterpret_cast<std::uint8_t*>(registers.data()) + placed.slot);
+  }
+
+  std::vector<Both> all_;
+};
+
 }  // namespace
+
+/// Executes the statements of a program for a warp: a grid of one block of one warp, without checks, as all memory of a list is initially
+/// zero.
+class ListMachine {
+ public:
+  /// For a warp whose shared memory begins at `shared_base`. `program` must outlive the machine.
+  ListMachine(const Program& program, std::uint32_t shared_base)
+      : program_(placed(*ListInternals::parts(program).code, shared_base)),
+        constants_(program_, variable_addresses(program, shared_base), {}),
+        apart_(program, program_),
+        launch_{.program = program_,
+                .config = {.grid = {}, .block = {warp_size}},
+                .options = options_,
+                .memory = memory_,
+                .thread_indices{program_, {warp_size}},
+                .constants = constants_.begin(),
+                .parameters = {},
+                .one_by_one = true,
+                .chunk_lists = program_.executes(catalogue::Semantics::wgmma) ? &chunk_lists_.emplace() : nullptr},
+        cluster_(launch_, 0) {}
+
+  /// Executes the operations from `first` up to `last` in all lanes, on the warp's register file and shared memory. Throws Trap; the
+  /// statement of its line has then changed no named register and no memory, but where an observer ended it after its effect. Throws
+  /// std::invalid_argument in a call of one of the warp's observers.
+  void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,
+               const ExecutionOptions& options) {
+    const InUse in_use(*this, "execute its statements");
+    options_.execution = options;
+    machine::Block& block = cluster_.block(0);
+    block.borrow(shared);
+    const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
+    block.begin_reservation(true);
+    machine::WarpState& warp = *block.warps().front();
+    if (!warp.observers().none()) warp.observers().refresh();  // other warps may tell the same ones
+    warp.restart(first, reinterpret_cast<std::uint8_t*>(registers.data()));
+    apart_.take(registers);
+    const struct PutsBack {  // of what precedes a trap, too
+      const Apart& apart;
+      std::span<Register> registers;
+      ~PutsBack() { apart.put_back(registers); }
+    } puts_back{apart_, registers};
+    try {
+      perform_first_matrices(warp, last);
+      if (int budget = last - warp.split().pc; budget > 0) warp.run(budget);
+    } catch (const Trap& trap) {  // a list has no kernel and no block
+      const Trap placeless(trap.kind, trap.site.operand, trap.site.lane, trap.address, trap.reason);
+      throw Trap(trap.kind, {.lane = trap.site.lane, .line = trap.site.line, .operand = trap.site.operand}, trap.address, trap.parts,
+                 placeless.what());
+    }
+  }
+
+  /// Ends the block for the observers so far, and begins it for these; `shared` is its memory. If one of them throws, none is left.
+  /// Throws std::invalid_argument in a call of one of them, which stay.
+  void observe(std::vector<machine::Observer*> observers, std::span<std::uint8_t> shared) {
+    const InUse in_use(*this, "give it other observers");
+    machine::Block& block = cluster_.block(0);
+    block.borrow(shared);
+    try {
+      block.tell_end();
+      cluster_.observers().replace(std::move(observers));
+      block.tell_beginning();
+    } catch (...) {
+      cluster_.observers().replace({});
+      throw;
+    }
+  }
+
+ private:
+  /// One call at a time: an observer that is told of one makes no other.
+  class InUse {
+   public:
+    InUse(ListMachine& machine, const char* what) : in_use_(machine.in_use_) {
+      if (in_use_) throw std::invalid_argument(fmt::format("an observer of the warp cannot {}", what));
+      in_use_ = true;
+    }
+    ~InUse() { in_use_ = false; }
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+
+   private:
+    bool& in_use_;
+  };
+
+  /// Matrix instructions that come first need no schedule. They have no guard.
+  void perform_first_matrices(machine::WarpState& warp, std::int32_t last) const {
+    if (!warp.observers().none()) return;
+    for (std::int32_t& pc = warp.split().pc; pc < last;) {
+      const code::Operation& operation = program_.operations[static_cast<std::size_t>(pc)];
+      if (operation.semantics != catalogue::Semantics::matrix) return;
+      pc += machine::perform_matrices(warp, operation, last - pc);
+    }
+  }
+
+  /// The program itself, or where shared memory begins elsewhere than at 0, a copy that knows it.
+  const code::Program& placed(const code::Program& code, std::uint32_t shared_base) {
+    if (shared_base == code.shared_base) return code;
+    moved_ = code;
+    moved_->shared_base = shared_base;
+    return *moved_;
+  }
+
+  std::optional<code::Program> moved_;
+  const code::Program& program_;
+  machine::ConstantCopy constants_;
+  Apart apart_;
+  LaunchOptions options_;
+  std::optional<machine::ChunkLists> chunk_lists_;
+  DeviceMemory memory_;
+  machine::LaunchState launch_;
+  machine::Cluster cluster_;
+  bool in_use_ = false;
+};
 
 Warp::Machine::Machine() = default;
 Warp::Machine::Machine(const Machine&) {}
@@ -54,7 +230,7 @@ Warp::Machine& Warp::Machine::operator=(Machine other) noexcept {
 }
 
 ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_base) {
-  if (machine_ == nullptr) machine_ = ListMachine::make(program, shared_base);
+  if (machine_ == nullptr) machine_ = std::make_unique<ListMachine>(program, shared_base);
   return *machine_;
 }
 
@@ -173,13 +349,13 @@ void run(Warp& warp, const ExecutionOptions& options) {
   const Statement* const end = all.data() + all.size();
   for (const Statement *first = all.data(), *last = first; first != end; first = last) {
     ++last;
-    while (last != end && runs_on(last[-1], *last)) ++last;
+    while (last != end && !reads_memory(*last)) ++last;  // up to the next address to record
     warp.prepare(*first);
     try {
       machine.execute(ListInternals::parts(*first).first_operation, ListInternals::parts(last[-1]).last_operation, warp.registers_,
                       warp.shared_.bytes(), options);
     } catch (const Trap& trap) {
-      throw trap.at(fmt::format("line {}", all[machine.statement()].location().line));
+      throw trap.at(fmt::format("line {}", trap.site.line));
     }
   }
 }

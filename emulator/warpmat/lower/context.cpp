@@ -299,10 +299,8 @@ void expand_vectors(Context& in) {
 
 void statement(Context& in, const syntax::Statement& statement) {
   in.current = {.text = &statement, .index = in.draft.add_statement(statement), .guarded = statement.guard.has_value()};
-  if (in.list != nullptr) {
-    begin_list_statement(in, statement);
-    check_list_count(in);
-  } else if (in.current.guarded) {
+  if (in.list != nullptr) begin_list_statement(in, statement);
+  if (in.current.guarded) {
     const auto named = in.names.find(statement.guard->predicate);
     if (!named || named->kind != Named::Kind::register_ || in.class_of(named->value) != RegisterClass::predicate)
       in.fail(fmt::format("the guard '{}' is not a predicate register", statement.guard->predicate));
@@ -378,12 +376,11 @@ void resolve_function(ProgramDraft& draft, int function, std::vector<Diagnostic>
   resolve(in, errors);
 }
 
-std::map<Value, Words> resolve_function(ProgramDraft& draft, ListDraft& list, std::vector<Diagnostic>& errors) {
+void resolve_function(ProgramDraft& draft, ListDraft& list, std::vector<Diagnostic>& errors) {
   Context in(draft, 0);
   in.list = &list;
   resolve(in, errors);
   refuse_labels_of_names(in, errors);
-  return std::move(in.kept_in_words);
 }
 
 }  // namespace warpmat::code

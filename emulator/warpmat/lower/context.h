@@ -100,7 +100,6 @@ struct Context {
   std::optional<Value> carry;                                          ///< the register for .cc
   std::optional<std::unordered_set<std::string_view>> even_addresses;  ///< registers: see clears_rank; found at the first question
   ListDraft* list = nullptr;                                           ///< null in a module
-  std::map<Value, Words> kept_in_words;                                ///< of a list: its registers that are not words, with their words
 
   // Labels belong to their scope: inline assembly repeats them.
   std::vector<int> scope_parents;
@@ -146,7 +145,7 @@ void statement(Context& in, const syntax::Statement& statement);
 
 /// Converts the body of a function of the draft to operations. Appends all errors to `errors`, not only the first.
 void resolve_function(ProgramDraft& draft, int function, std::vector<Diagnostic>& errors);
-/// Of a list of statements, of which `list` keeps what its users see. Returns its registers that are not words, with their words.
-std::map<Value, Words> resolve_function(ProgramDraft& draft, ListDraft& list, std::vector<Diagnostic>& errors);
+/// Of a list of statements, of which `list` keeps what its users see.
+void resolve_function(ProgramDraft& draft, ListDraft& list, std::vector<Diagnostic>& errors);
 
 }  // namespace warpmat::code

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <warpmat/ir/code.h>
@@ -39,12 +39,6 @@ struct DraftRegister {
   const DataType* type = nullptr;  ///< that it was declared with; nullptr for a register without a name
 };
 
-/// The words of a list's register that is not a word itself: a 64-bit register, or a predicate, which has one.
-struct Words {
-  Value low = 0;
-  std::optional<Value> high{};
-};
-
 /// Registers of one declaration.
 struct DeclaredRegisters {
   std::string_view name;  ///< of a range the part before the numbers
@@ -64,7 +58,7 @@ struct DraftFunction {
   std::vector<std::int32_t> parameter_offsets, return_offsets;  ///< in local memory, or -1 for registers
   std::vector<std::int32_t> parameter_bytes, return_bytes;
   std::vector<Value> parameter_registers, return_registers;  ///< of .reg parameters
-  std::vector<Value> words;                                  ///< of a list: its named registers, in this order the first words of the frame
+  std::vector<std::pair<Value, Slot>> words;                 ///< of a list: named registers with places that its users know
   std::uint32_t words_bytes = 0;                             ///< the start of the frame's other registers
 };
 

@@ -63,7 +63,7 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
   for (Interval& interval : intervals)
     if (keep && interval.first <= interval.last) interval = {-1, static_cast<int>(function.operations.size())};
   std::vector<bool> has_place(intervals.size());
-  for (const Value word : function.words) has_place[static_cast<std::size_t>(word)] = true;
+  for (const auto& [word, slot] : function.words) has_place[static_cast<std::size_t>(word)] = true;
   std::vector<Value> order;
   for (std::size_t i = 0; i < intervals.size(); ++i)
     if (!has_place[i] && intervals[i].first <= intervals[i].last) order.push_back(static_cast<Value>(i));
@@ -105,8 +105,7 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
 
   Frame frame{std::vector<Slot>(function.registers.size()), function.words_bytes};
   frame.reads_unwritten = std::ranges::any_of(order, [&](Value value) { return intervals[static_cast<std::size_t>(value)].first < 0; });
-  for (std::size_t i = 0; i < function.words.size(); ++i)
-    frame.slots[static_cast<std::size_t>(function.words[i])] = static_cast<Slot>(i * bytes(RegisterClass::word));
+  for (const auto& [word, slot] : function.words) frame.slots[static_cast<std::size_t>(word)] = slot;
   std::array<std::uint32_t, classes> start{};
   for (std::size_t c = 0; c < classes; ++c) {
     start[c] = frame.bytes;

@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/execute/scalar_form.h>
 #include <warpmat/lower/list_refusal.h>
 #include <warpmat/lower/list_statements.h>
+#include <warpmat/lower/operands.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/tables/nearest_opcode.h>
 #include <warpmat/tables/types.h>
@@ -14,7 +17,6 @@
 namespace warpmat::code {
 
 using Kind = syntax::Operand::Kind;
-using Refused = Objection::Kind;
 
 namespace {
 
@@ -39,33 +41,9 @@ void list_element(Context& in, const syntax::Label& label) {
   in.list->label = label.name;
 }
 
-/// What precedes the fault in its statement may be wrong, too, and goes first.
 void list_element(Context& in, const syntax::Fault& fault) {
   in.list->label.clear();
-  begin_list_statement(in, fault.begun);
-  if (!fault.message.empty()) warpmat::fail(fault.location, fault.message);
-}
-
-/// Adds a register of a new name. It is words of the warp's register file: one of 64 bits has two, and a predicate has one.
-Named define_list_register(Context& in, Location location, std::string name, const DataType& type) {
-  std::vector<NamedRegister>& registers = in.list->program.registers;
-  if (registers.size() >= most_registers) warpmat::fail(location, fmt::format("more than {} registers", most_registers));
-  const RegisterClass register_class = register_class_of(type.bits);
-  const bool is_word = register_class == RegisterClass::word;
-  const Value value = in.names.new_register(register_class, type.bits, &type);
-  const auto new_word = [&] { return in.function.words.emplace_back(in.names.new_register(RegisterClass::word, 32)); };
-  if (is_word) {
-    in.function.words.push_back(value);
-  } else {
-    Words& words = in.kept_in_words[value];
-    words.low = new_word();
-    if (register_class == RegisterClass::wide) words.high = new_word();
-  }
-  const Named named{.value = value, .index = static_cast<int>(registers.size())};
-  in.names.declare(in.element_names.emplace_back(name), named);
-  registers.push_back({std::move(name), &type, in.list->program.named_words});
-  in.list->program.named_words += type.bits > 32 ? 2 : 1;
-  return named;
+  warpmat::fail(fault.location, fault.message);
 }
 
 void require_new(const Context& in, Location location, const std::string& name) {
@@ -73,14 +51,17 @@ void require_new(const Context& in, Location location, const std::string& name) 
 }
 
 void define_list_registers(Context& in, const syntax::Variable& variable, const DataType& type) {
-  const std::string name(variable.name);
   if (!variable.extents.empty() || variable.alignment != 0) warpmat::fail(variable.location, "a register has no elements and no alignment");
-  const auto define = [&](std::string own) {
-    require_new(in, variable.location, own);
-    define_list_register(in, variable.location, std::move(own), type);
-  };
-  if (variable.registers == 0) return define(name);
-  for (std::int64_t i = 0; i < variable.registers; ++i) define(fmt::format("{}{}", name, i));
+  ProgramParts& program = in.list->program;
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(variable.registers, 1); ++i) {
+    std::string name = variable.registers == 0 ? std::string(variable.name) : fmt::format("{}{}", variable.name, i);
+    require_new(in, variable.location, name);
+    if (program.registers.size() >= most_registers) warpmat::fail(variable.location, fmt::format("more than {} registers", most_registers));
+    in.list->numbers[static_cast<Value>(in.function.registers.size()) + static_cast<Value>(i)] = static_cast<int>(program.registers.size());
+    program.registers.push_back({std::move(name), &type, program.named_words});
+    program.named_words += type.bits > 32 ? 2 : 1;
+  }
+  in.names.declare_registers(variable);
 }
 
 void define_list_variable(Context& in, const syntax::Variable& declared, const DataType& type) {
@@ -123,22 +104,95 @@ void list_element(Context& in, const syntax::Variable& variable) {
   in.list->declares = true;
 }
 
+/// The registers and numbers of an operand.
+std::span<const syntax::Operand> parts_of(const syntax::Operand& given) {
+  const bool has_items = given.kind == Kind::vector || given.kind == Kind::pair || given.kind == Kind::address;
+  return has_items ? std::span(given.items) : std::span(&given, 1);
+}
+
+/// Calls visit(operand, what the instruction says of it and of those behind it) for each that is given.
+template <typename Visit>
+void for_each_operand(const Context& in, Visit visit) {
+  const std::span<const InstructionOperand> described = in.list->instruction->operands();
+  std::size_t next = 0;
+  for (const syntax::Operand& given : in.operands()) {
+    if (next == described.size()) return;  // its row refuses it
+    visit(given, described.subspan(next++));
+    while (next < described.size() && described[next].is_paired()) ++next;
+  }
+}
+
+/// The type whose width a register has, and whose format a number.
+const DataType& type_at(const Context& in, const InstructionOperand& described) {
+  if (described.kind() == InstructionOperand::Kind::address) return *find_data_type("b32");
+  return described.type() != nullptr ? *described.type() : register_type(in.list->form->operand(*described.matrix_name()));
+}
+
+void define_if_new(Context& in, const syntax::Operand& given, const DataType& type, bool may_be_wider) {
+  if (given.kind != Kind::name || given.discards() || is_laneid(given.text) || in.names.find(given.text)) return;
+  if (given.text.find('.') != std::string_view::npos)
+    in.fail(given, fmt::format("'{}' is not supported: the only special register is %laneid", given.text));
+  const int least = may_be_wider && !type.is_floating() ? 32 : 16;
+  const DataType& own = type.is_predicate() ? type : *find_untyped(std::max(type.bits, least));
+  syntax::Variable variable;
+  variable.location = given.location;
+  variable.name = given.text;
+  variable.type = own.name;
+  define_list_registers(in, variable, own);
+}
+
+/// The number of an operand that is one.
+Item number_item(const syntax::Operand& given, const DataType& type) {
+  const std::uint64_t bits = type.is_predicate() ? integer_of(given).value_or(0) != 0 : number_bits(given, type).value_or(0);
+  return {.kind = Item::Kind::number, .bits = bits, .text = spelling_of(given)};
+}
+
+/// A register or a number of a statement that is right, as the list's users see it.
+Item item_of(const Context& in, const syntax::Operand& given, const DataType& type, std::int64_t offset) {
+  const auto named = in.names.find(given.text);
+  if (named && named->kind == Named::Kind::register_) {
+    const int number = in.list->numbers.at(named->value);
+    const NamedRegister& own = in.list->program.registers[static_cast<std::size_t>(number)];
+    return {Item::Kind::named, number, 0, {}, own.slot, own.type->bits > 32 ? 2 : 1, given.inverted};
+  }
+  Item item;
+  if (given.kind == Kind::number)
+    item = number_item(given, type);
+  else if (named)
+    item = {.kind = Item::Kind::variable, .index = named->index, .bits = static_cast<std::uint64_t>(offset), .text = {}};
+  else
+    item.kind = given.discards() ? Item::Kind::discard : Item::Kind::laneid;
+  item.words = type.bits > 32 ? 2 : 1;
+  return item;
+}
+
+OperandText operand_text(const Context& in, const syntax::Operand& given, const InstructionOperand& described) {
+  using Text = OperandText::Kind;
+  const bool address = given.kind == Kind::address;
+  OperandText text;
+  text.kind = given.kind == Kind::vector ? Text::vector : given.kind == Kind::pair ? Text::pair : address ? Text::address : Text::single;
+  // The second of a|b has this type, too, or is a register, whose own type counts, or _.
+  for (const syntax::Operand& item : parts_of(given))
+    text.items.push_back(item_of(in, item, type_at(in, described), address ? given.offset : item.offset));
+  if (address && text.items.front().kind != Item::Kind::variable) text.offset = given.offset;
+  return text;
+}
+
 void list_element(Context& in, const syntax::Statement& statement) {
   std::string label = std::exchange(in.list->label, {});
   code::statement(in, statement);
-  StatementParts parts{statement.location, *std::move(in.list->instruction)};
+  StatementParts parts{statement.location, *in.list->instruction};
   parts.label = std::move(label);
-  parts.guard = std::move(in.list->guard);
-  parts.operands = std::move(in.list->operands);
+  if (statement.guard) {
+    syntax::Operand guard{Kind::name, statement.guard->location, statement.guard->predicate, statement.guard->inverted};
+    parts.guard = item_of(in, guard, *find_data_type("pred"), 0);
+  }
+  for_each_operand(in, [&](const syntax::Operand& given, std::span<const InstructionOperand> described) {
+    parts.operands.push_back(operand_text(in, given, described.front()));
+  });
+  if (in.list->form != nullptr && parts.operands.size() < in.list->form->operands.size())
+    parts.operands.push_back({OperandText::Kind::omitted, {}, 0});
   in.list->program.statements.push_back(ListInternals::statement(std::move(parts)));
-}
-
-void list_guard(Context& in, const syntax::Guard& guard) {
-  syntax::Operand predicate{Kind::name, guard.location};
-  predicate.text = guard.predicate;
-  predicate.inverted = guard.inverted;
-  in.list->reads_guard = true;
-  in.current.guard = meaning(in, predicate, {.role = "the guard", .type = find_data_type("pred"), .accepts = accepts_predicates}).value;
 }
 
 Instruction list_matrix_instruction(const Context& in) {
@@ -155,7 +209,9 @@ Instruction list_scalar_instruction(Context& in) {
   if (match == nullptr) in.fail(catalogue::explain_unknown_row(in.opcode()));
   if (const std::string reason = list_refusal(*match); !reason.empty()) in.fail(reason);
   const ProgramParts& program = in.list->program;
-  if (const auto reason = catalogue::refusal(*match, *program.target, program.version)) in.fail(*reason);
+  const std::size_t given = in.operands().size();
+  const catalogue::Match* const longer = given > match->pattern->most_operands ? in.draft.find_longer(*match, given) : match;
+  if (const auto reason = catalogue::refusal(*longer, *program.target, program.version)) in.fail(*reason);
   return ScalarForm::instruction(*match, *program.target, program.version);
 }
 
@@ -166,23 +222,6 @@ void list_element(Context&, const Other&) {}  // not in a list
 
 void list_element(Context& in, const syntax::Element& element) {
   std::visit([&](const auto& one) { list_element(in, one); }, element);
-}
-
-std::vector<SeatedItem> ListDraft::seated() const {
-  std::vector<SeatedItem> items;
-  items.reserve(operands.back().items.size());
-  for (const Item& one : operands.back().items) {
-    switch (one.kind) {
-      case Item::Kind::named:
-        items.push_back({SeatedItem::Kind::register_, program.registers[static_cast<std::size_t>(one.index)].type});
-        break;
-      case Item::Kind::number: items.push_back({.kind = SeatedItem::Kind::number, .number = one.text}); break;
-      case Item::Kind::laneid: items.push_back({SeatedItem::Kind::laneid}); break;
-      case Item::Kind::discard: items.push_back({SeatedItem::Kind::discard}); break;
-      case Item::Kind::variable: items.push_back({SeatedItem::Kind::other}); break;
-    }
-  }
-  return items;
 }
 
 /// Labels, registers and variables share one name space. Undeclared registers are created after their labels.
@@ -197,144 +236,25 @@ void refuse_labels_of_names(const Context& in, std::vector<Diagnostic>& errors) 
 void begin_list_statement(Context& in, const syntax::Statement& statement) {
   in.current.text = &statement;
   in.list->instruction.reset();
-  in.list->guard.reset();
-  in.list->operands.clear();
-  in.list->argument = 0;
-  in.list->in_pair = in.list->reads_guard = false;
-  if (statement.guard) list_guard(in, *statement.guard);
-  if (statement.opcode.empty()) return;
+  in.list->form = nullptr;
+  if (statement.guard && !in.list->declares_registers) {
+    const syntax::Operand guard{Kind::name, statement.guard->location, statement.guard->predicate};
+    define_if_new(in, guard, *find_data_type("pred"), false);
+  }
   if (in.list->program.target == nullptr) in.fail("no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");
   if (table_of(statement.opcode) == OpcodeTable::forms)
     in.list->instruction = list_matrix_instruction(in);
   else
     in.list->instruction = list_scalar_instruction(in);
-}
-
-void check_list_count(const Context& in) {
-  std::size_t fewest = 0, most = 0;
-  for (const InstructionOperand& operand : in.list->instruction->operands()) {
-    if (operand.is_paired() || operand.kind() == InstructionOperand::Kind::carry) continue;
-    ++most;
-    if (!operand.is_optional()) ++fewest;
-  }
-  const std::size_t given = in.operands().size();
-  if (given >= fewest && given <= most) return;
-  if (const auto match = catalogue::find_row(in.opcode(), given); match && given <= match->pattern->most_operands)
-    if (const auto reason = catalogue::refusal(*match, *in.list->program.target, in.list->program.version)) in.fail(*reason);
-  const std::string taken = fewest == most ? std::to_string(most) : fmt::format("{} {} {}", fewest, fewest + 1 == most ? "or" : "to", most);
-  warpmat::fail(given < fewest ? in.current.text->end : in.operands()[most].location,
-                fmt::format("{} takes {} operand{} here, {} {} given", mnemonic_of(in.opcode()), taken, most == 1 ? "" : "s", given,
-                            given == 1 ? "is" : "are"));
-}
-
-Seat list_seat(const Context& in) {
-  const InstructionOperand& operand = in.list->instruction->operands()[in.list->argument];
-  // A type that .reg cannot declare is checked as untyped bits of the same size.
-  const DataType* const type = operand.type();
-  return {.role = operand.is_written() ? "the result" : "a source",
-          .instruction = mnemonic_of(in.opcode()),
-          .type = is_fundamental(*type) ? type : find_untyped(type->bits),
-          .accepts = operand.accepts(),
-          .written = operand.is_written(),
-          .may_be_wider = operand.may_be_wider(),
-          .symbols = !operand.is_written() && takes_addresses(in),
-          .in_pair = in.list->in_pair};
-}
-
-void begin_list_operand(Context& in, const syntax::Operand& given) {
-  const std::span<const InstructionOperand> operands = in.list->instruction->operands();
-  const std::size_t next = in.list->argument + 1;
-  const bool has_second = next < operands.size() && operands[next].is_paired();
-  in.list->in_pair = given.kind == Kind::pair;
-  if (in.list->in_pair && !has_second) in.fail(given, fmt::format("{} has no second result here", mnemonic_of(in.opcode())));
-  if (!in.list->in_pair && has_second && !operands[next].is_optional())
-    in.fail(given, fmt::format("{} writes two results, with | between them", mnemonic_of(in.opcode())));
-  if (in.list->in_pair) note_group(in, OperandText::Kind::pair);
-}
-
-void note_group(Context& in, OperandText::Kind kind) {
-  if (in.list != nullptr) in.list->operands.push_back({kind, {}, 0});
-}
-
-std::vector<Meaning> list_group(Context& in, const syntax::Operand& operand, Seat seat, int count, bool in_braces) {
-  if (!in_braces) {
-    note_group(in, OperandText::Kind::single);
-    return {meaning(in, operand, seat)};
-  }
-  if (operand.kind != Kind::vector) refuse(in, {.kind = Refused::braces, .number = count}, seat, operand);
-  seat.in_braces = true;
-  note_group(in, OperandText::Kind::vector);
-  std::vector<Meaning> found;
-  found.reserve(operand.items.size());
-  in.list->operands.back().items.reserve(operand.items.size());
-  for (const syntax::Operand& item : operand.items) found.push_back(meaning(in, item, seat));
-  const auto given = static_cast<int>(found.size());
-  if (given != count) refuse(in, {.kind = Refused::count, .number = given, .wanted = count}, seat, operand);
-  check(in, judge_vector(seat, in.list->seated()), seat, operand);
-  return found;
-}
-
-std::vector<Meaning> list_data(Context& in, std::size_t index, int count) {
-  in.list->argument = index;
-  begin_list_operand(in, in.operand(index));
-  return list_group(in, in.operand(index), list_seat(in), count, count > 1);
-}
-
-Place list_place(Context& in, const syntax::Operand& operand, Seat seat) {
-  if (operand.kind != Kind::address || operand.items.size() != 1) refuse(in, {Refused::no_address}, seat, operand);
-  syntax::Operand base = operand.items.front();
-  if (base.kind == Kind::number) refuse(in, {Refused::address_number}, seat, base);
-  if (base.kind != Kind::name || base.discards()) refuse(in, {Refused::address_base}, seat, base);
-  const auto named = in.names.find(base.text);
-  const bool is_variable = named && named->kind != Named::Kind::register_;
-  if (is_variable) base.offset = operand.offset;
-  seat.type = find_data_type("b32");
-  seat.accepts = accepts_integers;
-  seat.may_be_wider = !is_variable;
-  seat.symbols = is_variable;
-  note_group(in, OperandText::Kind::address);
-  const Meaning found = meaning(in, base, seat);
-  in.list->operands.back().offset = is_variable ? 0 : operand.offset;
-  if (!is_variable) return {.base = found.value, .offset = operand.offset};
-  return {address_of(in, operand.items.front(), *found.variable, RegisterClass::word), operand.offset, Space::shared};
-}
-
-Named undeclared(Context& in, const syntax::Operand& given, const Seat& seat) {
-  if (in.list == nullptr || in.list->declares_registers) refuse(in, {Refused::undeclared}, seat, given);
-  if (given.text.find('.') != std::string_view::npos)
-    in.fail(given, fmt::format("'{}' is not supported: the only special register is %laneid", given.text));
-  const bool widens = seat.may_be_wider && seat.type->type_class != DataType::Class::floating;
-  const int bits = widens ? std::max(seat.type->bits, 32) : seat.type->bits;
-  return define_list_register(in, given.location, std::string(given.text), bits == 1 ? *find_data_type("pred") : *find_untyped(bits));
-}
-
-void note(Context& in, const Meaning& found, const syntax::Operand& given, const Seat& seat) {
-  Item item;
-  item.words = seat.type->bits > 32 ? 2 : 1;
-  switch (found.kind) {
-    case Meaning::Kind::number:
-      item.kind = Item::Kind::number;
-      item.bits = *number_bits(given, *seat.type, of_lists);
-      item.text = spelling_of(given);
-      break;
-    case Meaning::Kind::warp_size:  // an ordinary name in a list
-    case Meaning::Kind::special: item.kind = Item::Kind::laneid; break;
-    case Meaning::Kind::variable:
-      item.kind = Item::Kind::variable;
-      item.index = found.index;
-      item.bits = static_cast<std::uint64_t>(given.offset);
-      break;
-    case Meaning::Kind::discard: item.kind = Item::Kind::discard; break;
-    case Meaning::Kind::register_: {
-      const NamedRegister& named = in.list->program.registers[static_cast<std::size_t>(found.index)];
-      item = {Item::Kind::named, found.index, 0, {}, named.slot, named.type->bits > 32 ? 2 : 1, given.inverted};
-      break;
+  if (in.list->declares_registers) return;
+  for_each_operand(in, [&](const syntax::Operand& given, std::span<const InstructionOperand> described) {
+    const std::span<const syntax::Operand> items = parts_of(given);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const bool second = given.kind == Kind::pair && i == 1 && described.size() > 1 && described[1].is_paired();
+      const InstructionOperand& own = described[second ? 1 : 0];
+      define_if_new(in, items[i], type_at(in, own), own.may_be_wider());
     }
-  }
-  if (std::exchange(in.list->reads_guard, false))
-    in.list->guard = std::move(item);
-  else
-    in.list->operands.back().items.push_back(std::move(item));
+  });
 }
 
 }  // namespace warpmat::code

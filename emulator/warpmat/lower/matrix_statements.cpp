@@ -1,6 +1,9 @@
+#include <span>
+#include <vector>
+
 #include <fmt/core.h>
 
-#include <warpmat/lower/list_statements.h>
+#include <warpmat/lower/list_draft.h>
 #include <warpmat/lower/makers.h>
 #include <warpmat/lower/operands.h>
 #include <warpmat/tables/nearest_opcode.h>
@@ -31,19 +34,11 @@ std::pair<const Form*, Instruction> matrix_instruction(Context& in) {
   return in.draft.matrices.try_emplace(opcode, form, Instruction(*form, target, version)).first->second;
 }
 
-/// Where the operand of a matrix instruction stands. In modules the type of the operation alone says which registers it takes.
+/// Where the operand of a matrix instruction stands.
 Seat matrix_seat(const Context& in, const Form& form, const Operand& wanted, const Instruction& instruction) {
-  const bool wide = wanted.fragment.register_bits() == 64;
-  const char* const type = wanted.kind == OperandKind::ids        ? "b16"
-                           : wanted.kind != OperandKind::fragment ? "u32"
-                           : wide                                 ? "f64"
-                           : wanted.format == Format::f32         ? "f32"
-                                                                  : "b32";
-  Seat seat = seat_of(in, *find_ptx_type(type), wanted.written, false);
+  Seat seat = seat_of(in, register_type(wanted), wanted.written, false);
   seat.role = "operand";
-  seat.instruction = mnemonic_of(in.opcode());
   seat.name = wanted.name;
-  if (in.list == nullptr) return seat;
   const bool integer = wanted.kind == OperandKind::stride || wanted.kind == OperandKind::selector;
   seat.accepts = integer ? accepts_integers : accepted_by(form, wanted);
   seat.may_discard = instruction.lowering().exceptions.discardable;
@@ -53,44 +48,66 @@ Seat matrix_seat(const Context& in, const Form& form, const Operand& wanted, con
 /// The number that selects a part of another operand's registers.
 Value matrix_selector(Context& in, const syntax::Operand& given, const Operand& wanted, const Seat& seat) {
   const int largest = wanted.choices - 1;
-  const bool is_number = given.kind == Kind::number && !given.negative && (in.list != nullptr || integer_of(given));
+  const bool is_number = given.kind == Kind::number && !given.negative && integer_of(given);
   if (!is_number) refuse(in, {.kind = Objection::Kind::selector, .number = largest}, seat, given);
-  note_group(in, OperandText::Kind::single);
-  if (in.list != nullptr) static_cast<void>(meaning(in, given, seat));
   const std::uint64_t value = *integer_of(given);
   if (value > static_cast<std::uint64_t>(largest)) refuse(in, {.kind = Objection::Kind::selector_range, .number = largest}, seat, given);
   return in.constant(RegisterClass::word, value);
 }
 
-/// Appends the words of an operand of a list's matrix instruction, of 64 bits the low one first.
-void add_words(Context& in, Value value, std::vector<Value>& words) {
-  if (in.class_of(value) == RegisterClass::word) return words.push_back(value);
-  if (is_constant(value)) {
-    const std::uint64_t bits = in.draft.constants[value].low;
-    for (const std::uint64_t word : {bits & 0xffffffff, bits >> 32}) words.push_back(in.constant(RegisterClass::word, word));
-  } else if (const auto found = in.kept_in_words.find(value); found != in.kept_in_words.end()) {
-    words.insert(words.end(), {found->second.low, *found->second.high});
-  } else {  // a result that _ discards
-    for (int i = 0; i < 2; ++i) words.push_back(in.temporary(RegisterClass::word));
+/// What the rules about all registers of an operand ask, of the values that `given` means.
+std::vector<SeatedItem> seated(const Context& in, std::span<const syntax::Operand> given, std::span<const Value> values) {
+  std::vector<SeatedItem> items;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const DataType* const declared = is_constant(values[i]) ? nullptr : in.function.registers[static_cast<std::size_t>(values[i])].type;
+    if (declared != nullptr)
+      items.push_back({SeatedItem::Kind::register_, declared});
+    else if (given[i].kind == Kind::number)
+      items.push_back({.kind = SeatedItem::Kind::number, .number = given[i].text});
+    else
+      items.push_back({given[i].discards() ? SeatedItem::Kind::discard : SeatedItem::Kind::laneid});
   }
+  return items;
 }
 
-/// The place that a matrix instruction reads or writes. A list has one memory, and the words of an address.
+/// The registers of a matrix.
+void fragment(Context& in, const syntax::Operand& given, const Operand& wanted, const Seat& seat, std::vector<Value>& values) {
+  const bool is_vector = given.kind == Kind::vector;
+  // ptxas takes {e} and {scale-a}, too.
+  const bool in_braces = wanted.in_braces || (is_vector && mnemonic_of(in.opcode()) == "mma");
+  if (is_vector && !in_braces) refuse(in, {Objection::Kind::no_name}, seat, given);
+  const std::vector<Value> own = group(in, given, *seat.type, seat, static_cast<std::size_t>(wanted.registers()), in_braces);
+  const std::vector<SeatedItem> items = seated(in, is_vector ? std::span(given.items) : std::span(&given, 1), own);
+  if (is_vector) check(in, judge_vector(seat, items), seat, given);
+  check(in, judge_numbers(wanted, items), seat, given);
+  values.insert(values.end(), own.begin(), own.end());
+}
+
+/// The place that a matrix instruction reads or writes. A list has one memory, whatever space is named.
 void matrix_place(Context& in, const syntax::Operand& given, const Form& form, const Seat& seat, Matrix& matrix,
                   std::vector<Value>& sources) {
   const Place where = place(in, given, seat);
   matrix.offset = where.offset;
   matrix.narrow_address = in.class_of(where.base) == RegisterClass::word;
-  if (in.list != nullptr) return add_words(in, where.base, sources);
-  matrix.generic = form.space == Space::generic && where.space != Space::shared;
+  matrix.generic = in.list == nullptr && form.space == Space::generic && where.space != Space::shared;
   if (moves_matrix(form)) {
-    matrix.space = matrix_space(form, where.space);
+    matrix.space = in.list != nullptr ? Space::shared : matrix_space(form, where.space);
     matrix.runs = matrix_runs(form);
   }
   sources.push_back(where.base);
 }
 
 }  // namespace
+
+const DataType& register_type(const Operand& operand) {
+  const bool wide = operand.fragment.register_bits() == 64;
+  const char* const type = operand.kind == OperandKind::ids        ? "b16"
+                           : operand.kind != OperandKind::fragment ? "u32"
+                           : wide                                  ? "f64"
+                           : operand.format == Format::f32         ? "f32"
+                                                                   : "b32";
+  return *find_ptx_type(type);
+}
 
 /// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (forms.h), in its order.
 void matrix(Context& in) {
@@ -104,33 +121,19 @@ void matrix(Context& in) {
     const Operand& wanted = form->operands[i];
     const syntax::Operand& given = in.operand(i);
     const Seat seat = matrix_seat(in, *form, wanted, instruction);
+    // ptxas takes special registers in braces alone.
+    if (given.kind == Kind::name && !in.names.find(given.text) && find_special_register(given.text))
+      refuse(in, {Objection::Kind::no_name}, seat, given);
     switch (wanted.kind) {
       case OperandKind::address: matrix_place(in, given, *form, seat, matrix, operation.sources); break;
       case OperandKind::selector: operation.sources.push_back(matrix_selector(in, given, wanted, seat)); break;
-      case OperandKind::stride:
-        note_group(in, OperandText::Kind::single);
-        operation.sources.push_back(source(in, given, *seat.type, seat));
-        break;
+      case OperandKind::stride: operation.sources.push_back(source(in, given, *seat.type, seat)); break;
       case OperandKind::ids:
         for (const Value value : group(in, given, *seat.type, seat, 2, true)) operation.sources.push_back(value);
         break;
-      case OperandKind::fragment: {
-        // ptxas takes {e} and {scale-a}, too.
-        const bool in_braces = in.list == nullptr ? wanted.registers() != 1
-                                                  : wanted.in_braces || (form->mnemonic == Mnemonic::mma && given.kind == Kind::vector);
-        std::vector<Value>& values = wanted.written ? operation.results : operation.sources;
-        for (const Value value : group(in, given, *seat.type, seat, static_cast<std::size_t>(wanted.registers()), in_braces)) {
-          if (in.list != nullptr)
-            add_words(in, value, values);
-          else
-            values.push_back(value);
-        }
-        if (in.list != nullptr) check(in, judge_numbers(wanted, in.list->seated()), seat, given);
-        break;
-      }
+      case OperandKind::fragment: fragment(in, given, wanted, seat, wanted.written ? operation.results : operation.sources); break;
     }
   }
-  if (no_stride) note_group(in, OperandText::Kind::omitted);
   in.add(std::move(operation), std::move(matrix));
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <warpmat/ir/atomic_operation.h>
-#include <warpmat/lower/list_statements.h>
 #include <warpmat/lower/makers.h>
 #include <warpmat/lower/operands.h>
 #include <warpmat/ptx/catalogue/kernel_row.h>
@@ -124,7 +123,6 @@ void lower::load(Context& in, const Match& match) {
   operation.operation.semantics = match.pattern->row.semantics;
   // Registers may be wider than the type, so the access itself extends the value.
   const syntax::Operand& written = in.operand(0);
-  if (in.list != nullptr) static_cast<void>(list_data(in, 0, access.vector));
   const std::span<const syntax::Operand> items = items_of(written);
   if (items.size() != access.vector)
     in.fail(written, fmt::format("{} loads {} registers, {} are given", in.opcode(), access.vector, items.size()));
@@ -165,7 +163,6 @@ void lower::store(Context& in, const Match& match) {
   operation.sources = {where.base};
   const syntax::Operand& read = in.operand(1);
   take_policy(in, match, 2);
-  const std::vector<Meaning> in_list = in.list != nullptr ? list_data(in, 1, access.vector) : std::vector<Meaning>{};
   const std::span<const syntax::Operand> items = items_of(read);
   if (items.size() != access.vector)
     in.fail(read, fmt::format("{} stores {} registers, {} are given", in.opcode(), access.vector, items.size()));
@@ -179,9 +176,7 @@ void lower::store(Context& in, const Match& match) {
     // A register wider than the type supplies its low bits; immediates and narrower registers use the type's class.
     const bool names_register =
         item.kind == Kind::name && item.offset == 0 && in.names.find(item.text) && in.names.find(item.text)->kind == Named::Kind::register_;
-    Value value = names_register       ? named_register(in, item)
-                  : in.list == nullptr ? source(in, item, type)
-                                       : source_of(in, in_list[operation.sources.size() - 1], item, type, {});
+    Value value = names_register ? named_register(in, item) : source(in, item, type);
     if (!mixed) check_type(in, item, value, type);
     if (names_register) {
       if (width != 0 && in.bits_of(value) != width) in.fail(item, "the registers of a vector have one width");

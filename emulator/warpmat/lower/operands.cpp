@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
-#include <warpmat/lower/list_statements.h>
 #include <warpmat/lower/makers.h>
 #include <warpmat/lower/operands.h>
 #include <warpmat/numeric/low_mask.h>
@@ -21,10 +20,6 @@ using Kind = syntax::Operand::Kind;
 using Why = Objection::Kind;
 
 namespace {
-
-const Dialect& dialect(const Context& in) {
-  return in.list != nullptr ? of_lists : of_modules;
-}
 
 /// A register with a number behind it, %r1+4: their sum.
 Value sum(Context& in, Value value, std::int64_t offset) {
@@ -43,32 +38,30 @@ Value number(Context& in, const syntax::Operand& operand, const DataType& type) 
     if (!value) in.fail(operand, fmt::format("'{}' is not a number that fits a predicate", operand.text));
     return in.constant(register_class, *value != 0 ? 0xffffffff : 0);
   }
-  const auto bits = number_bits(operand, type, dialect(in));
+  const auto bits = number_bits(operand, type);
   if (!bits) in.fail(operand, fmt::format("'{}{}' is not a number that fits .{}", operand.negative ? "-" : "", operand.text, type.name));
   return in.constant(register_class, *bits);
 }
 
-/// The seat of the row's operand. A list knows it as its users do.
+/// The seat of the row's operand.
 Seat seat_of(Context& in, const Match& match, const OperandPattern& pattern) {
-  if (in.list != nullptr) return list_seat(in);
   Seat seat = seat_of(in, match.type_of(pattern), pattern.result, pattern.may_be_wider);
   seat.integers_alone = catalogue::takes_integers_alone(match, pattern);
   if (seat.integers_alone) seat.accepts = accepts_integers;
   return seat;
 }
 
-/// The special register that the text names at a seat.
-std::optional<SpecialRegisterName> special_at(const Context& in, const syntax::Operand& given, const Seat& seat) {
-  if (!dialect(in).only_laneid) return seat.written ? std::nullopt : find_special_register(given.text);
-  return is_laneid(given.text) ? find_special_register(given.text) : std::nullopt;
+/// The special register that the text names. A list has %laneid alone: the names of others are free.
+std::optional<SpecialRegisterName> special_named(const Context& in, std::string_view text) {
+  return in.list == nullptr || is_laneid(text) ? find_special_register(text) : std::nullopt;
 }
 
-/// The common case in modules: an untyped register as wide as the type, with nothing before or behind it, to which no rule objects.
+/// The common case: an untyped register as wide as the type, with nothing before or behind it, to which no rule objects.
 /// Nothing of all others.
 std::optional<Value> plain_register(const Context& in, const syntax::Operand& given, const DataType& type, bool written) {
   const bool alone = given.kind == Kind::name && given.offset == 0 && !given.negative && !given.inverted;
-  if (in.list != nullptr || !alone || type.is_predicate() || type.bits < 16 || !given.text.starts_with('%')) return std::nullopt;
-  if (!written && find_special_register(given.text)) return std::nullopt;
+  if (!alone || type.is_predicate() || type.bits < 16 || !given.text.starts_with('%')) return std::nullopt;
+  if (!written && special_named(in, given.text)) return std::nullopt;
   const auto named = in.names.find(given.text);
   if (!named || named->kind != Named::Kind::register_) return std::nullopt;
   const DraftRegister& found = in.function.registers[static_cast<std::size_t>(named->value)];
@@ -86,56 +79,15 @@ void judge_value(const Context& in, Value value, const syntax::Operand& given, c
   const int bits = in.bits_of(value);
   // The common case: untyped, and as wide as the type.
   if (declared.type_class == DataType::Class::bits && !seat.accepts.predicate && bits == std::max(seat.type->bits, 16)) return;
-  check(in, judge_register(seat, declared, bits, dialect(in)), seat, given);
+  check(in, judge_register(seat, declared, bits), seat, given);
 }
 
 Meaning register_meaning(const Context& in, const Named& named, const syntax::Operand& given, const Seat& seat) {
-  if (in.list == nullptr) {
-    // Of a register that takes part in a sum, the type is asked only here.
-    if (seat.integers_alone) judge_integer(in, named.value, given, seat);
-    if (given.offset != 0 || given.negative) check(in, judge_signs(seat, given), seat, given);
-  }
+  // Of a register that takes part in a sum, the type is asked only here.
+  if (seat.integers_alone) judge_integer(in, named.value, given, seat);
+  if (given.offset != 0 || given.negative) check(in, judge_signs(seat, given), seat, given);
   if (given.offset == 0) judge_value(in, named.value, given, seat);
-  return {.value = named.value, .kind = Meaning::Kind::register_, .index = named.index};
-}
-
-/// Of what no register and no variable has for a name: `_`, or in a list a register that is not declared.
-Meaning unnamed_meaning(Context& in, const syntax::Operand& given, const Seat& seat) {
-  const bool in_list = in.list != nullptr;
-  if (in_list && given.offset != 0) refuse(in, {Why::offset}, seat, given);
-  if (given.discards() && (in_list || seat.written)) {
-    check(in, judge_discard(seat, dialect(in)), seat, given);
-    if (seat.in_pair && !in.current.may_discard) in.fail(given, text_in_module({Why::discard_target}, seat, given, in.opcode()));
-    return {.kind = Meaning::Kind::discard};
-  }
-  return register_meaning(in, undeclared(in, given, seat), given, seat);
-}
-
-Meaning judged_meaning(Context& in, const syntax::Operand& given, const Seat& seat) {
-  const bool in_list = in.list != nullptr;
-  if (given.kind == Kind::number) {
-    if (seat.written) refuse(in, {Why::number_written}, seat, given);
-    if (in_list) check(in, judge_number(seat, given, dialect(in)), seat, given);
-    return {.kind = Meaning::Kind::number};
-  }
-  check(in, judge_name(seat, given, dialect(in)), seat, given);
-  if (auto special = special_at(in, given, seat); special && !(in_list && given.offset != 0)) {
-    if (in_list) check(in, judge_laneid(seat), seat, given);
-    return {.kind = Meaning::Kind::special, .special = std::move(special)};
-  }
-  if (is_warp_size(given.text) && !in_list && !seat.written && !seat.type->is_floating()) return {.kind = Meaning::Kind::warp_size};
-  auto named = in.names.find(given.text);
-  if (!named) named = in.draft.symbols.find(given.text);
-  if (!named) return unnamed_meaning(in, given, seat);
-  if (named->kind != Named::Kind::register_) {
-    const bool calculated = given.offset != 0 && in.instruction() == Name::cvta && in.current.match->has(Qualifier::to);
-    Seat here = seat;
-    here.symbols |= !in_list && !seat.written && (calculated || takes_addresses(in));
-    check(in, judge_variable(here, dialect(in)), here, given);
-    return {.kind = Meaning::Kind::variable, .index = named->index, .variable = named};
-  }
-  if (in_list && given.offset != 0) refuse(in, {Why::offset}, seat, given);
-  return register_meaning(in, *named, given, seat);
+  return {.value = named.value, .kind = Meaning::Kind::register_};
 }
 
 Value result_of(Context& in, const Meaning& found, const DataType& type) {
@@ -183,7 +135,6 @@ void read_operand(Context& in, const Match& match, const OperandPattern& pattern
     values.push_back(*plain);
   } else {
     const Seat here = seat_of(in, match, pattern);
-    if (!here.in_pair) note_group(in, OperandText::Kind::single);
     values.push_back(pattern.result ? result(in, operand, type, here) : source(in, operand, type, here));
   }
 }
@@ -215,7 +166,7 @@ std::optional<Space> variable_space(const Context& in, const syntax::Operand& op
     case Named::Kind::shared: return Space::shared;
     case Named::Kind::parameter: return Space::param;
     case Named::Kind::local: return named->parameter ? Space::param : Space::local;
-    case Named::Kind::module: return in.draft.symbols.space(named->index);
+    case Named::Kind::module: return in.list != nullptr ? Space::shared : in.draft.symbols.space(named->index);
     case Named::Kind::register_:
     case Named::Kind::function: break;
   }
@@ -244,8 +195,8 @@ Value special_register(Context& in, const syntax::Operand& operand, const Specia
   const bool converts = in.instruction() == Name::cvt && std::ranges::none_of(in.current.match->types, &DataType::is_floating);
   // A vector that st stores may list it, too (ptxas 13.0).
   const bool stored_in_vector = in.instruction() == Name::st && in.operands().size() > 1 && in.operand(1).kind == Kind::vector;
-  const bool in_list = in.list != nullptr;  // judge_laneid says where
-  const bool reads = in.instruction() == Name::mov || converts || stored_in_vector || in_list;
+  const bool of_matrix = in.current.match == nullptr;
+  const bool reads = in.instruction() == Name::mov || converts || stored_in_vector || of_matrix;
   if (!reads || type.is_floating() || special.elements)
     in.fail(operand, fmt::format("{} cannot be {}: mov.u{} takes {} to a register", in.opcode(), operand.text, special.bits,
                                  special.elements ? "one of its elements, .x .y .z .w," : "that"));
@@ -290,7 +241,7 @@ Value address_of(Context& in, const syntax::Operand& operand, const Named& named
 
 Seat seat_of(const Context& in, const DataType& type, bool written, bool may_be_wider) {
   return {.role = written ? "the result" : "a source",
-          .instruction = {},
+          .instruction = mnemonic_of(in.opcode()),
           .type = &type,
           .accepts = accepted_by(type),
           .written = written,
@@ -299,8 +250,7 @@ Seat seat_of(const Context& in, const DataType& type, bool written, bool may_be_
 }
 
 void refuse(const Context& in, const Objection& objection, const Seat& seat, const syntax::Operand& given) {
-  in.fail(given, in.list != nullptr ? text_in_list(objection, seat, given, in.list->program.target)
-                                    : text_in_module(objection, seat, given, in.opcode()));
+  in.fail(given, text_of(objection, seat, given, in.opcode()));
 }
 
 Value named_register(const Context& in, const syntax::Operand& operand) {
@@ -312,9 +262,28 @@ Value named_register(const Context& in, const syntax::Operand& operand) {
 }
 
 Meaning meaning(Context& in, const syntax::Operand& given, const Seat& seat) {
-  const Meaning found = judged_meaning(in, given, seat);
-  if (in.list != nullptr) note(in, found, given, seat);
-  return found;
+  if (given.kind == Kind::number) {
+    if (seat.written) refuse(in, {Why::number_written}, seat, given);
+    return {.kind = Meaning::Kind::number};
+  }
+  check(in, judge_name(seat, given), seat, given);
+  if (auto special = seat.written ? std::nullopt : special_named(in, given.text))
+    return {.kind = Meaning::Kind::special, .special = std::move(special)};
+  if (is_warp_size(given.text) && in.list == nullptr && !seat.written && !seat.type->is_floating())
+    return {.kind = Meaning::Kind::warp_size};
+  auto named = in.names.find(given.text);
+  if (!named) named = in.draft.symbols.find(given.text);
+  if (!named && given.discards() && seat.written) {
+    if (!seat.may_discard) refuse(in, {Why::discard_target}, seat, given);
+    return {.kind = Meaning::Kind::discard};
+  }
+  if (!named) refuse(in, {Why::undeclared}, seat, given);
+  if (named->kind == Named::Kind::register_) return register_meaning(in, *named, given, seat);
+  const bool calculated = given.offset != 0 && in.instruction() == Name::cvta && in.current.match->has(Qualifier::to);
+  Seat here = seat;
+  here.symbols |= !seat.written && (calculated || takes_addresses(in));
+  check(in, judge_variable(here), here, given);
+  return {.kind = Meaning::Kind::variable, .variable = named};
 }
 
 Value source(Context& in, const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
@@ -358,18 +327,11 @@ std::vector<Value> group(Context& in, const syntax::Operand& operand, const Data
 std::vector<Value> group(Context& in, const syntax::Operand& operand, const DataType& type, Seat seat, std::size_t count, bool in_braces) {
   std::vector<Value> values;
   values.reserve(count);
-  if (in.list != nullptr) {
-    const std::vector<Meaning> found = list_group(in, operand, seat, static_cast<int>(count), in_braces);
-    const std::span<const syntax::Operand> items = in_braces ? std::span(operand.items) : std::span(&operand, 1);
-    for (std::size_t i = 0; i < count; ++i)
-      values.push_back(seat.written ? result_of(in, found[i], type) : source_of(in, found[i], items[i], type, seat));
-    return values;
-  }
   const auto one = [&](const syntax::Operand& item) {
     values.push_back(seat.written ? result(in, item, type, seat) : source(in, item, type, seat));
   };
   if (operand.kind != Kind::vector) {
-    const bool unread = seat.written && seat.may_discard && operand.discards();
+    const bool unread = seat.written && seat.may_discard && !seat.name && operand.discards();
     if (in_braces && !unread) refuse(in, {.kind = Why::braces, .number = static_cast<int>(count)}, seat, operand);
     for (std::size_t i = 0; i < count; ++i) one(operand);
     return values;
@@ -378,18 +340,16 @@ std::vector<Value> group(Context& in, const syntax::Operand& operand, const Data
     refuse(in, {.kind = Why::count, .number = static_cast<int>(operand.items.size()), .wanted = static_cast<int>(count)}, seat, operand);
   if (seat.written && std::ranges::all_of(operand.items, [](const syntax::Operand& item) { return item.discards(); }))
     refuse(in, {Why::vector_discarded}, seat, operand);
-  seat.may_discard = true;
+  if (!seat.name) seat.may_discard = true;
   for (const syntax::Operand& item : operand.items) one(item);
   return values;
 }
 
 Place place(Context& in, const syntax::Operand& operand) {
-  if (in.list != nullptr) begin_list_operand(in, operand);
   return place(in, operand, {.role = "the address"});
 }
 
 Place place(Context& in, const syntax::Operand& operand, const Seat& seat) {
-  if (in.list != nullptr) return list_place(in, operand, seat);
   if (operand.kind != Kind::address) refuse(in, {Objection::Kind::no_address}, seat, operand);
   const syntax::Operand& base = operand.items.front();
   if (base.kind == Kind::number) {
@@ -409,8 +369,7 @@ Place place(Context& in, const syntax::Operand& operand, const Seat& seat) {
     }
     case Named::Kind::local: return {in.constant(RegisterClass::wide, named->offset), operand.offset, Space::local, named->parameter};
     case Named::Kind::shared: return {address_of(in, base, *named, RegisterClass::wide), operand.offset, Space::shared};
-    case Named::Kind::module:
-      return {address_of(in, base, *named, RegisterClass::wide), operand.offset, in.draft.symbols.space(named->index)};
+    case Named::Kind::module: return {address_of(in, base, *named, RegisterClass::wide), operand.offset, variable_space(in, base)};
     case Named::Kind::parameter: return {address_of(in, base, *named, RegisterClass::wide), operand.offset, Space::param};
     case Named::Kind::function: break;
   }
@@ -436,10 +395,8 @@ void read_operands(Context& in, const Match& match, DraftOperation& operation, s
   const syntax::Operand* last = nullptr;
   const std::vector<OperandPattern>& patterns = match.pattern->operands;
   operation.sources.reserve(patterns.size());
-  std::size_t explicit_ones = 0;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const OperandPattern& pattern = patterns[i];
-    if (in.list != nullptr && !pattern.implicit()) in.list->argument = explicit_ones++;
     if (pattern.implicit()) {
       if (!in.carry) in.carry = in.temporary(RegisterClass::predicate);
       (pattern.result ? operation.results : operation.sources).push_back(*in.carry);
@@ -455,7 +412,6 @@ void read_operands(Context& in, const Match& match, DraftOperation& operation, s
       }
     } else if (!pattern.optional || next < in.operands().size()) {
       last = &in.operand(next++);
-      if (in.list != nullptr) begin_list_operand(in, *last);
       const bool pair = last->kind == Kind::pair, paired = i + 1 < patterns.size() && patterns[i + 1].paired;
       const bool unread = pair && match.is(Name::match) && last->items[1].discards();
       if (pair && !paired && !unread) in.fail(*last, fmt::format("{} writes one result here, without |", in.opcode()));

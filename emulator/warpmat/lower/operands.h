@@ -17,7 +17,6 @@ struct Meaning {
   // Of a register without the rest of its Named: copying what has just been written field by field stalls.
   Value value = 0;  ///< of a register
   Kind kind = Kind::register_;
-  int index = 0;  ///< of a list's register, of a variable
   std::optional<Named> variable{};
   std::optional<SpecialRegisterName> special{};  ///< of a special register
 };
@@ -32,20 +31,21 @@ struct Place {
 };
 
 Seat seat_of(const Context& in, const DataType& type, bool written, bool may_be_wider = false);
-/// What the text of an operand means at its seat, where it may stand. A list notes it for its users.
+/// What the text of an operand means at its seat, where it may stand.
 Meaning meaning(Context& in, const syntax::Operand& given, const Seat& seat);
 [[noreturn]] void refuse(const Context& in, const Objection& objection, const Seat& seat, const syntax::Operand& given);
 /// Throws if there is an objection.
 inline void check(const Context& in, const std::optional<Objection>& objection, const Seat& seat, const syntax::Operand& given) {
   if (objection) refuse(in, *objection, seat, given);
 }
+/// Of a matrix instruction's operand: the width of its registers, and the format of numbers.
+const DataType& register_type(const warpmat::Operand& operand);
 /// Whether a variable, meaning its address, is allowed as a source register.
 bool takes_addresses(const Context& in);
 /// The space of the variable that the operand names.
 std::optional<Space> variable_space(const Context& in, const syntax::Operand& operand);
 
 Value source(Context& in, const syntax::Operand& operand, const DataType& type, bool may_be_wider = false);
-/// `type` is that of the operation; a list's seat may have an untyped one of its width.
 Value source(Context& in, const syntax::Operand& operand, const DataType& type, const Seat& seat);
 Value source_of(Context& in, const Meaning& found, const syntax::Operand& operand, const DataType& type, const Seat& seat);
 /// The register of a result. If it is wider than the type, a temporary that an extension widens afterwards.
@@ -58,7 +58,7 @@ std::uint64_t immediate(const Context& in, const syntax::Operand& operand);
 /// The address of a variable as a constant of that class.
 Value address_of(Context& in, const syntax::Operand& operand, const Named& named, RegisterClass register_class);
 std::vector<Value> group(Context& in, const syntax::Operand& operand, const DataType& type, bool is_result, std::size_t count);
-/// `in_braces`: a list's operand must be; a module's of one register may be.
+/// `in_braces`: the operand must be; else one of one register may be.
 std::vector<Value> group(Context& in, const syntax::Operand& operand, const DataType& type, Seat seat, std::size_t count, bool in_braces);
 
 /// The operands in braces, or the one without them.

@@ -88,7 +88,7 @@ class Bases {
 
 void bound_shared_accesses(ProgramDraft& draft, const std::vector<std::uint64_t>& addresses) {
   Program& program = draft.program;
-  if (program.is_list || program.shared_variables.size() < 2) return;
+  if (program.shared_variables.size() < 2) return;
   const auto end_of = [&](SharedBase base) {
     if (base < 0) return Access::no_end;
     const auto variable = std::ranges::find_if(program.shared_variables, [&](const Variable& each) {

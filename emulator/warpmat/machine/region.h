@@ -81,7 +81,7 @@ struct Region {
   if (access.ordered || relative || wide_element || region.bytes < bytes || region.bytes > largest_region) return std::nullopt;
   return scalar::LaneAddresses{.base = warp.at<std::uint8_t>(warp.source_slot(operation, operand.source)),
                                .wide = !operand.narrow,
-                               .wraps = operand.space == Space::shared && (operand.narrow || !warp.program().is_list),
+                               .wraps = operand.space == Space::shared,
                                .add = static_cast<std::uint64_t>(operand.offset) - region.start,
                                .lanes = mask,
                                .start = static_cast<std::uint32_t>(region.start),

@@ -59,7 +59,6 @@ void WarpState::find_addresses(const Operation& operation, int source, std::int6
 std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment,
                                          bool writes) {
   const char* const what = writes ? "store" : "load";
-  if (program_.is_list) return SharedMemory::borrowing(block_.shared(), program_.shared_base).at(lane, address, bytes, what);
   if (space == Space::generic) {
     space = space_of(address);
     address -= space == Space::global ? 0 : code::window_start(space);
@@ -116,7 +115,7 @@ namespace {
 /// before it are not looked at.
 void check_variable(const WarpState& warp, const Operation& operation, std::uint32_t bytes, LaneMask mask,
                     const WarpState::Addresses& addresses) {
-  if (operation.semantics == catalogue::Semantics::matrix || warp.program().is_list) return;
+  if (operation.semantics == catalogue::Semantics::matrix) return;
   const std::uint64_t end = warp.program().of<Access>(operation).shared_end;
   if (end == Access::no_end) return;
   for_each_lane(mask, [&](std::size_t lane) {
@@ -163,8 +162,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
         for (std::uint64_t& a : address) a -= code::window_start(space);
     }
   }
-  // Shared addresses have 32 bits, whatever the width of their registers; a list tells those of 64 that leave its memory.
-  if (space == Space::shared && !program_.is_list)
+  if (space == Space::shared)  // whose addresses have 32 bits, whatever the width of their registers
     for (std::uint64_t& a : address) a = static_cast<std::uint32_t>(a);
 
   std::uint8_t* memory = nullptr;

@@ -64,20 +64,6 @@ void compute(WarpState& warp, const Operation& operation, LaneMask mask) {
     call_masked(warp.program(), operation, operands.results, operands.sources, mask);
 }
 
-std::int32_t WarpState::compute_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
-  registers_ = registers;
-  const Operation* const begin = program_.operations.data() + first;
-  const Operation* const end = program_.operations.data() + last;
-  const Operation* operation = begin;
-  for (; operation != end && catalogue::computes(operation->semantics) && !operation->guarded; ++operation) {
-    const Operands operands(*operation, slots(*operation), registers, launch_.constants);
-    execute_row(program_, *operation, operands.results, operands.sources);
-  }
-  const auto count = static_cast<std::int32_t>(operation - begin);
-  operations_ += static_cast<std::uint64_t>(count);
-  return first + count;
-}
-
 void WarpState::write_word(const Operation& operation, int result, int lane, std::uint64_t value) {
   const code::Slot slot = result_slot(operation, result);
   switch (operation.result_class(result)) {

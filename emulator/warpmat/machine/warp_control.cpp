@@ -97,23 +97,6 @@ WarpState::Status WarpState::run_splits(int& budget) {
   return Status::yielded;
 }
 
-void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
-  begin_list(first, registers);
-  if (observers_.none()) return run_list_until<false>(last);
-  observers_.refresh();  // other warps may tell the same ones
-  run_list_until<true>(last);
-}
-
-template <bool observed>
-void WarpState::run_list_until(std::int32_t last) {
-  while (split().pc < last) {
-    split_slice_ = 0;
-    int budget = last - split().pc + 1;
-    run_straight<observed>(budget);
-    if (split().pc < last && step<observed>() == Step::leave_split) check_gathering();
-  }
-}
-
 namespace {
 
 /// copy_lanes(), no part of a loop of which the compiler would move the mask's vectors to its beginning.

@@ -40,7 +40,7 @@ LaneMask naming_alike(const WarpState& warp, const Operation& operation, int sou
 /// Lanes that name different lanes, as tiles of a warp do, are groups that know nothing of each other. Groups that are here in full act in
 /// one turn; otherwise each becomes a warp split that waits for its lanes. No split waits for named lanes that have exited, or that
 /// are here but whose guard does not hold: an H100 does not either. With `any_place`, lanes also meet those at other statements of the
-/// kind. Lanes of a list never meet again once they part: there groups that are not here in full trap, before any has acted.
+/// kind. Where statements are executed one by one, groups that are not here in full trap, before any has acted.
 template <typename Perform>
 Step meet_named(WarpState& warp, const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
   const LaneMask may_come = warp.live() & ~(warp.split().lanes & ~mask);
@@ -55,7 +55,7 @@ Step meet_named(WarpState& warp, const Operation& operation, int source, LaneMas
   for (LaneMask rest = mask; rest != 0; rest &= ~groups.back()) {
     const LaneMask group = groups.emplace_back(naming_alike(warp, operation, source, rest));
     const LaneMask absent = warp.source_word(operation, source, first_lane(rest)) & may_come & ~group;
-    if (absent != 0 && warp.program().is_list)
+    if (absent != 0 && warp.launch().one_by_one)
       warp.trap(first_lane(group), std::nullopt, without_lanes(warp.program(), operation, group, absent));
     whole &= absent == 0;
   }
@@ -239,24 +239,7 @@ Step body::exchange(WarpState& warp, const Operation& operation, LaneMask mask) 
   return warp.advance_gathered(mask, false);
 }
 
-namespace {
-
-/// The lanes of a list run together.
-void refuse_fewer_lanes(const WarpState& warp, const Operation& operation, LaneMask mask) {
-  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const std::uint32_t named = warp.source_word(operation, 0, lane);
-    if (named != all_lanes)
-      warp.trap(lane, std::nullopt,
-                fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", named),
-                Trap::Kind::undefined);
-  }
-}
-
-}  // namespace
-
 Step body::warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
-  if (warp.program().is_list) refuse_fewer_lanes(warp, operation, mask);
   return meet_named(warp, operation, 0, mask, true, [](LaneMask, LaneMask) {});
 }
 

@@ -15,7 +15,6 @@
 #include <warpmat/instruction.h>
 #include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/block.h>
-#include <warpmat/machine/listed_matrices.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/tables/capacity.h>
 
@@ -36,6 +35,12 @@ void split_words(const std::uint64_t* from, Register& low, Register& high) {
   }
 }
 
+/// A statement's operands as lists of registers, and the memory that it addresses.
+struct MatrixOperands {
+  OperandViews views;
+  BatchMemory memory;
+};
+
 /// The registers of one statement: the warp's own, or copies of the halves of 64-bit ones.
 struct MatrixRegisters {
   std::array<std::uint32_t*, capacity::form_words> pointers;
@@ -44,22 +49,13 @@ struct MatrixRegisters {
   std::size_t used = 0;
 };
 
-/// Calls `act`, and names the place of what the instruction refuses.
-template <typename Act>
-[[gnu::always_inline]] inline auto at_place(WarpState& warp, Act act) {
+/// Names the place of what the instruction refuses.
+[[gnu::always_inline]] inline void execute_instruction(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
   try {
-    return act();
+    ListedWarps::execute_one(matrix.instruction, operands.views, operands.memory, warp.launch().options.execution);
   } catch (const Trap& error) {
     warp.trap(error.site.lane, error.address, error.reason, error.kind, error.site.operand);
   }
-}
-
-[[gnu::always_inline]] inline void execute_instruction(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
-  at_place(warp, [&] { ListedWarps::execute_one(matrix.instruction, operands.views, operands.memory, warp.launch().options.execution); });
-}
-
-std::vector<MemoryAccess> accesses_in_words(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
-  return at_place(warp, [&] { return accesses(matrix.instruction, operands.views.batch(matrix.instruction.form(), operands.memory)); });
 }
 
 void use_shared(WarpState& warp, BatchMemory& memory) {
@@ -125,25 +121,21 @@ void place_operands(WarpState& warp, const Operation& operation, const code::Mat
 void join_results(WarpState& warp, const Operation& operation, const RegisterView& halves) {
   for (int i = 0; i < operation.results; ++i) {
     auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, i));
-    for (int lane = 0; lane < warp_size; ++lane) to[lane] = halves.at(2 * i, lane) | std::uint64_t{halves.at(2 * i + 1, lane)} << 32;
+    const std::uint32_t *const low = halves.list().data()[2 * i], *const high = halves.list().data()[2 * i + 1];
+    for (int lane = 0; lane < warp_size; ++lane) to[lane] = low[lane] | std::uint64_t{high[lane]} << 32;
   }
 }
 
-/// Finds the operands' words, which are the operation's registers in the order of the form. A stride may be missing.
-void place_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, MatrixOperands& operands) {
+/// Finds the operands' words, which are the operation's registers in the order of the form.
+void place_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, OperandViews& views) {
   warp.place_registers(warp.slots(operation), operation.results + operation.sources, to);
   std::uint32_t** source = to + operation.results;
-  const std::uint32_t* const* const end = source + operation.sources;
   for (const OperandWords& operand : matrix.operands) {
-    operands.memory.wide_addresses |= operand.kind == OperandKind::address && !matrix.narrow_address;
-    const std::size_t words = words_in_call(operand.kind, operand.words, !matrix.narrow_address);
     if (operand.written) {
-      operands.views.set_written(std::span(to, words));
-    } else if (source == end) {
-      operands.views.set_source(operand.name, {});
+      views.set_written(std::span(to, operand.words));
     } else {
-      operands.views.set_source(operand.name, std::span(source, words));
-      source += words;
+      views.set_source(operand.name, std::span(source, operand.words));
+      source += operand.words;
     }
   }
 }
@@ -160,47 +152,6 @@ void tell_rows(WarpState& warp, const Operation& operation, const Form& form, co
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
   warp.tell_access(operation, Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
                    false, 0);
-}
-
-/// Tells observers of the accesses of a list, those of each part of the registers by themselves, if none of them leaves its memory.
-void tell_words(WarpState& warp, const Operation& operation, std::span<const MemoryAccess> accesses) {
-  const std::span<std::uint8_t> shared = warp.block().shared();
-  const std::uint64_t start = warp.program().shared_base;
-  if (std::ranges::any_of(
-          accesses, [&](const MemoryAccess& one) { return one.bytes > shared.size() || one.address - start > shared.size() - one.bytes; }))
-    return;
-  for (std::size_t i = 0; i < accesses.size();) {
-    const MemoryAccess& first = accesses[i];
-    WarpState::Addresses found{};
-    LaneMask lanes = 0;
-    for (; i < accesses.size() && accesses[i].reg == first.reg && accesses[i].bit == first.bit; ++i) {
-      const auto lane = static_cast<std::size_t>(accesses[i].lane);
-      lanes |= lane_bit(accesses[i].lane);
-      found.address[lane] = accesses[i].address;
-      found.host[lane] = shared.data() + (accesses[i].address - start);
-    }
-    warp.tell_access(operation, Space::shared, first.bytes, lanes, !first.writes, first.writes, found, false, std::max(first.reg, 0));
-  }
-}
-
-void place_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, ListedMatrix& placed) {
-  use_shared(warp, placed.operands.memory);
-  placed.operands.memory.offset = matrix.offset;
-  place_words(warp, operation, matrix, placed.pointers.data(), placed.operands);
-}
-
-/// The same of a list: its registers are words, and its memory is one.
-void perform_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
-  ListedMatrix placed;
-  place_in_words(warp, operation, matrix, placed);
-  const MatrixOperands& operands = placed.operands;
-  const Form& form = matrix.instruction.form();
-  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses) || form.find_operand(OperandName::p) == nullptr)
-    return execute_instruction(warp, matrix, operands);
-  const std::vector<MemoryAccess> all = accesses_in_words(warp, matrix, operands);  // ldmatrix may overwrite its addresses
-  if (moves_matrix(form)) tell_words(warp, operation, all);
-  execute_instruction(warp, matrix, operands);
-  if (!moves_matrix(form)) tell_words(warp, operation, all);
 }
 
 /// An ldmatrix of the usual kind, with its rows in the block's shared memory. False for all others, and where an address is bad.
@@ -231,7 +182,6 @@ bool load_rows(WarpState& warp, const Operation& operation, const code::Matrix& 
 
 /// Executes a statement in all lanes.
 void perform_matrix(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
-  if (warp.program().is_list) return perform_in_words(warp, operation, matrix);
   if (matrix.kernel != nullptr && matrix.run == 0 && warp.launch().options.execution.path == Path::fast &&
       load_rows(warp, operation, matrix))
     return;
@@ -250,10 +200,10 @@ void perform_matrix(WarpState& warp, const Operation& operation, const code::Mat
 /// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
 int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
   std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
-  MatrixOperands operands;
-  place_words(warp, *first, matrix, pointers.data(), operands);
+  OperandViews views;
+  place_words(warp, *first, matrix, pointers.data(), views);
   const int step = first->results + first->sources;  // as many in each product of a run
-  ProductRun run{.first = operands.views, .count = static_cast<std::size_t>(count), .step = static_cast<std::size_t>(step)};
+  ProductRun run{.first = views, .count = static_cast<std::size_t>(count), .step = static_cast<std::size_t>(step)};
   for (int i = 1; i < count; ++i) {
     warp.place_registers(warp.slots(first[i]), step, pointers.data() + i * step);
     const code::Matrix& same = warp.program().of<code::Matrix>(first[i]);
@@ -285,35 +235,6 @@ Step body::matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
     warp.observers().tell(EventKinds::operations, &Observer::performs, warp.event(operation, mask));
   perform_matrix(warp, operation, warp.program().of<code::Matrix>(operation));
   return warp.advance_gathered(mask, false);
-}
-
-ListedMatrices::ListedMatrices(const code::Program& program) {
-  for (const Operation& operation : program.operations)
-    all_.push_back(operation.semantics == catalogue::Semantics::matrix ? std::make_unique<ListedMatrix>() : nullptr);
-}
-
-std::int32_t WarpState::run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers, ListedMatrices& listed) {
-  begin_list(first, registers);
-  std::int32_t& pc = split().pc;
-  while (pc < last) {
-    const Operation& operation = program_.operations[static_cast<std::size_t>(pc)];
-    if (operation.semantics != catalogue::Semantics::matrix || operation.guarded) break;
-    const code::Matrix& matrix = program_.of<code::Matrix>(operation);
-    int count = 1;
-    if (matrix.run > 1 && last - pc > 1) {
-      count = perform_matrices(*this, operation, last - pc);
-    } else {
-      ListedMatrix& placed = listed.at(pc);
-      if (!placed.holds_for(registers, block_.shared())) {
-        place_in_words(*this, operation, matrix, placed);
-        placed.registers = registers;
-      }
-      execute_instruction(*this, matrix, placed.operands);
-    }
-    pc += count;
-    operations_ += static_cast<std::uint64_t>(count);
-  }
-  return pc;
 }
 
 /// Pointers to the registers of these slots.

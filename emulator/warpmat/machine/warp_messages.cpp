@@ -62,10 +62,8 @@ void WarpState::trap_ahead(std::uint32_t ahead, const Trap::Reason& reason) cons
   trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse, std::nullopt);
 }
 
-/// Of a list it knows no place but the operand and the lane.
 void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind,
                         std::optional<OperandName> operand) const {
-  if (program_.is_list) throw Trap(kind, operand, lane, address, reason.text());
   Trap::Site site{.kernel = std::string(program_.entry), .block = block_.index(), .warp = index_, .lane = lane, .operand = operand};
   if (!splits_.empty()) {
     const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split

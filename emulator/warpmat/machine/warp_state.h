@@ -28,7 +28,6 @@ namespace warpmat::machine {
 inline constexpr std::uint32_t block_barriers = 16;  ///< of each block, from number 0 on
 
 class Block;
-class ListedMatrices;
 struct BarrierState;
 struct PendingProduct;
 struct WarpgroupState;
@@ -194,16 +193,11 @@ class WarpState {
   Status run(int& budget);
   /// Goes on from this state, before its first run.
   void resume(const ResumedWarp& state);
-  /// Of a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws Trap, after which
-  /// operation() is the one that raised it.
-  void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
-
-  /// The same without observers and with the CPU rounding to nearest, up to the first operation that does not only compute or has a guard.
-  /// Returns that operation.
-  std::int32_t compute_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
-  /// The same without observers, up to the first operation that is no matrix instruction or has a guard. Returns that operation. If a Trap
-  /// is thrown, operation() is the one that raised it.
-  std::int32_t run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers, ListedMatrices& listed);
+  /// Goes on at this operation with all lanes, which are together, on these registers.
+  void restart(std::int32_t pc, std::uint8_t* registers) {
+    registers_ = registers;
+    split().pc = pc;
+  }
 
   bool finished() const { return live_ == 0; }
   LaneMask live() const { return live_; }
@@ -446,17 +440,6 @@ class WarpState {
   Status run_splits(int& budget);
   template <bool observed>
   Step step();
-  void begin_list(std::int32_t first, std::uint8_t* registers) {
-    registers_ = registers;
-    current_ = 0;
-    if (splits_.size() != 1) splits_.resize(1);  // a trap may have left it in parts, or waiting
-    Split& only = splits_.front();
-    only.lanes = existing_;
-    only.state = Split::State::ready;
-    only.pc = first;
-  }
-  template <bool observed>
-  void run_list_until(std::int32_t last);
   template <bool observed, bool whole>
   int run_statements(Split& s, int most);
   int run_compiled(Split& s, const code::MachineCode& code, int most);

@@ -1,12 +1,13 @@
 // wmma.load and wmma.store: each lane moves the elements of its registers, one run of bytes at a time (execute/operands/matrix_storage.h).
 // All addresses of a statement are checked before any byte is accessed.
 
+#include <array>
 #include <cstring>
-#include <vector>
 
 #include <fmt/core.h>
 
 #include <warpmat/machine/operations.h>
+#include <warpmat/tables/capacity.h>
 
 namespace warpmat::machine {
 
@@ -14,6 +15,8 @@ using code::Operation;
 using Addresses = WarpState::Addresses;
 
 namespace {
+
+constexpr std::size_t most_runs = 4 * capacity::move_words;  // a run has a byte of each lane at least
 
 /// Address and stride, which must be the same in all lanes; the ISA leaves other cases undefined.
 MatrixStorage matrix_storage(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
@@ -50,9 +53,10 @@ void locate_run(WarpState& warp, const Operation& operation, const code::Matrix&
 
 void load_matrix(WarpState& warp, const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage) {
   const std::uint32_t bytes = matrix.runs.bytes;
-  std::vector<Addresses> from(matrix.runs.runs.size());
-  for (std::size_t i = 0; i < from.size(); ++i) locate_run(warp, operation, matrix, storage, matrix.runs.runs[i], false, from[i]);
-  for (std::size_t i = 0; i < from.size(); ++i) {
+  std::array<Addresses, most_runs> from;
+  for (std::size_t i = 0; i < matrix.runs.runs.size(); ++i)
+    locate_run(warp, operation, matrix, storage, matrix.runs.runs[i], false, from[i]);
+  for (std::size_t i = 0; i < matrix.runs.runs.size(); ++i) {
     const MatrixRun& run = matrix.runs.runs[i];
     const code::Slot slot = warp.result_slot(operation, run.reg);
     for (std::size_t lane = 0; lane < warp_size; ++lane) {
@@ -65,9 +69,9 @@ void load_matrix(WarpState& warp, const Operation& operation, const code::Matrix
 
 void store_matrix(WarpState& warp, const Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage) {
   const std::uint32_t bytes = matrix.runs.bytes;
-  std::vector<Addresses> to(matrix.runs.runs.size());
-  for (std::size_t i = 0; i < to.size(); ++i) locate_run(warp, operation, matrix, storage, matrix.runs.runs[i], true, to[i]);
-  for (std::size_t i = 0; i < to.size(); ++i) {
+  std::array<Addresses, most_runs> to;
+  for (std::size_t i = 0; i < matrix.runs.runs.size(); ++i) locate_run(warp, operation, matrix, storage, matrix.runs.runs[i], true, to[i]);
+  for (std::size_t i = 0; i < matrix.runs.runs.size(); ++i) {
     const MatrixRun& run = matrix.runs.runs[i];
     const code::Slot slot = warp.source_slot(operation, 1 + run.reg);
     for (std::size_t lane = 0; lane < warp_size; ++lane) {

@@ -116,14 +116,6 @@ bool within(std::uint64_t a, std::uint64_t start, std::uint64_t size) {
   return a - start < size;
 }
 
-/// A predicate from a word and a word from a predicate.
-bool is_not_zero(std::uint32_t a) {
-  return a != 0;
-}
-std::uint32_t zero_or_one(bool p) {
-  return p ? 1 : 0;
-}
-
 /// Cache policies are opaque numbers without effect here.
 void make_policy(void* const* results, const void* const*) {
   for (int lane = 0; lane < warp_size; ++lane) static_cast<std::uint64_t*>(results[0])[lane] = 0;
@@ -174,8 +166,6 @@ void add_rows(std::vector<catalogue::Row>& rows) {
 void add_hidden_rows(std::vector<catalogue::Row>& rows) {
   using std::int16_t, std::int32_t, std::int8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
   rows.push_back({"%low.b64", "d:b32 = a:b64", each_lane<low>});
-  rows.push_back({"%predicate.b32", "p = a:b32", each_lane<is_not_zero>});
-  rows.push_back({"%word.pred", "d:b32 = a", each_lane<zero_or_one>});
   rows.push_back({"%add.b64", "d:b64 = a:b64, b:b64", each_lane<add_64>});
   rows.push_back({"%subtract.b64", "d:b64 = a:b64, b:b64", each_lane<subtract_64>});
   rows.push_back({"%within.b64", "p = a:b64, start:b64, size:b64", each_lane<within>});

@@ -1,5 +1,3 @@
-#include <warpmat/ptx/syntax/list_parser.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -7,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/syntax/statement_reader.h>
 #include <warpmat/ptx/syntax/variable_reader.h>
 #include <warpmat/ptx/text/number.h>
@@ -23,8 +22,7 @@ bool is_directive_of_lists(const Token& token) {
 /// Reads a list item by item: a directive, or a statement with its label.
 class ListParser {
  public:
-  ListParser(std::string text, bool (*is_known)(std::string_view))
-      : is_known_(is_known), tokens_(*(list_.module.text = std::make_shared<const std::string>(std::move(text)))) {
+  explicit ListParser(std::string text) : tokens_(*(list_.module.text = std::make_shared<const std::string>(std::move(text)))) {
     list_.module.functions.push_back({.entry = true, .defined = true});
     list_.declares_registers = std::ranges::any_of(
         tokens_.tokens(), [](const Token& token) { return token.kind == Token::Kind::qualifier && token.text == ".reg"; });
@@ -33,16 +31,10 @@ class ListParser {
   List list() {
     while (!tokens_.at_end()) {
       began_ = tokens_.position();
-      begun_ = {};
       try {
         parse_item();
       } catch (StatementError& error) {
-        const bool is_unknown = !begun_.opcode.empty() && !is_known_(begun_.opcode);
-        if (is_unknown) tokens_.go_back_to(operands_);
-        // What is wrong before the operands hides no fault in the lines that continue the statement, if the opcode is known.
-        const int line = (begun_.guard ? begun_.guard->location : begun_.location).line;
-        if (!begun_.opcode.empty() && !is_unknown && error.location.line > line) add(Fault{.begun = std::exchange(begun_, {})});
-        add(Fault{error.location, std::move(error.message), std::move(begun_)});
+        add(Fault{error.location, std::move(error.message)});
         recover();
       }
     }
@@ -133,17 +125,16 @@ class ListParser {
   }
 
   void parse_statement() {
-    if (tokens_.here().is('@')) begun_.guard = read_guard(tokens_);
+    Statement statement;
+    if (tokens_.here().is('@')) statement.guard = read_guard(tokens_);
     if (tokens_.here().kind != Token::Kind::word)
       fail(tokens_.here(), fmt::format("expected an instruction or a directive, found {}", spell(tokens_.here())));
-    begun_.location = tokens_.here().location;
+    statement.location = tokens_.here().location;
     const std::size_t first = tokens_.position() + 1;
-    std::string opcode = read_opcode(tokens_);
+    statement.opcode = read_opcode(tokens_);
     check_qualifiers(first);
-    begun_.opcode = std::move(opcode);
-    operands_ = tokens_.position();
-    read_rest(tokens_, begun_);
-    add(std::move(begun_));
+    read_rest(tokens_, statement);
+    add(std::move(statement));
   }
 
   void check_qualifiers(std::size_t first) const {
@@ -154,23 +145,16 @@ class ListParser {
         fail(token, fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(version)));
   }
 
-  bool (*is_known_)(std::string_view);
   List list_;
   TokenReader tokens_;
   std::set<std::string_view> labels_;  ///< all so far
   std::size_t began_ = 0;              ///< the start of the current item: recovery must advance beyond it
-  Statement begun_;                    ///< the current one, as far as it is read
-  std::size_t operands_ = 0;           ///< the position behind its opcode
 };
 
 }  // namespace
 
 List parse_list(std::string text) {
-  return parse_list(std::move(text), [](std::string_view) { return true; });
-}
-
-List parse_list(std::string text, bool (*is_known)(std::string_view)) {
-  return ListParser(std::move(text), is_known).list();
+  return ListParser(std::move(text)).list();
 }
 
 }  // namespace warpmat::syntax

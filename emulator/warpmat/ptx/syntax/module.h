@@ -128,12 +128,10 @@ struct Directive {
   bool is_version() const { return name == ".version"; }
 };
 
-/// What is no PTX in a list of statements, where it stands: a list reports its errors in the order of the text, those of a statement
-/// in the order in which it is read. In a module the first error of the text ends it.
+/// What is no PTX in a list of statements, where it stands: a list reports its errors in the order of the text.
 struct Fault {
   Location location{};
-  std::string message{};  ///< empty: the fault is the next element
-  Statement begun{};      ///< what precedes it in its statement: the guard, and all of the opcode or nothing of it
+  std::string message{};
 };
 
 /// Directives (.version and .target, whose numbers and names are valid) and faults are only in lists.
