@@ -1,6 +1,6 @@
 // Which bytes of sources an operation moves and which it computes with: against what the ISA says of each instruction.
 
-#include <warpmat/checks/byte_flow.h>
+#include <warpmat/provenance/byte_flow.h>
 #include <warpmat/machine/internals.h>
 
 #include <algorithm>

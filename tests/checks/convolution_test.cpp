@@ -1,6 +1,6 @@
 // Which pixel an output of a convolution multiplies by which tap, by walking over all of them.
 
-#include <warpmat/checks/convolution.h>
+#include <warpmat/provenance/convolution.h>
 
 #include <fmt/core.h>
 

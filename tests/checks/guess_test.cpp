@@ -1,6 +1,6 @@
 // What a launch of a product by mma in PTX is guessed to compute. The numbers in the matrices are zeros: nothing depends on them.
 
-#include <warpmat/checks/guess.h>
+#include <warpmat/provenance/guess.h>
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // A matrix product by mma in PTX, right and with one mistake at a time: what a launch that is told the product says. The numbers are
 // random: nothing here knows a result.
 
-#include <warpmat/checks/gemm.h>
+#include <warpmat/provenance/gemm.h>
 
 #include <fmt/core.h>
 

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/guess.h>
+#include <warpmat/provenance/guess.h>
 
 #include "catch.h"
 #include "contains.h"

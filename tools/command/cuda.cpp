@@ -5,7 +5,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <warpmat/checks/meetings.h>
+#include <warpmat/provenance/meetings.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <warpmat/checks/pointers.h>
+#include <warpmat/provenance/pointers.h>
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>

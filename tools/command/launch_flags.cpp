@@ -1,7 +1,7 @@
 #include "launch_flags.h"
 
 #include <fmt/format.h>
-#include <warpmat/checks/pointers.h>
+#include <warpmat/provenance/pointers.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/checks/guess.h>
+#include <warpmat/provenance/guess.h>
 #include <warpmat/launch.h>
 #include <warpmat/report/report.h>
 

@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/checks/checks.h>
-#include <warpmat/checks/origins.h>
+#include <warpmat/provenance/origins.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/source_text.h>

@@ -10,7 +10,7 @@
 #include <warpmat/checks/global_race_check.h>
 #include <warpmat/checks/lane_race_check.h>
 #include <warpmat/checks/lanes_check.h>
-#include <warpmat/checks/pairing.h>
+#include <warpmat/provenance/pairing.h>
 #include <warpmat/checks/race_check.h>
 #include <warpmat/checks/register_check.h>
 #include <warpmat/checks/rows_check.h>

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/checks/companion.h>
-#include <warpmat/checks/gemm.h>
-#include <warpmat/checks/gemm_stores.h>
+#include <warpmat/provenance/companion.h>
+#include <warpmat/provenance/gemm.h>
+#include <warpmat/provenance/gemm_stores.h>
 #include <warpmat/checks/global_races.h>
 #include <warpmat/checks/product_registers.h>
 #include <warpmat/checks/warnings.h>

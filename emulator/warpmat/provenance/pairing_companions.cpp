@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <warpmat/checks/pairing.h>
+#include <warpmat/provenance/pairing.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>

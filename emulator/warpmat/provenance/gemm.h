@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/checks/convolution.h>
+#include <warpmat/provenance/convolution.h>
 #include <warpmat/launch.h>
 #include <warpmat/ptx/program/code.h>
 

@@ -1,4 +1,4 @@
-#include <warpmat/checks/pairing.h>
+#include <warpmat/provenance/pairing.h>
 
 #include <algorithm>
 

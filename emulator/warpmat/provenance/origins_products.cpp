@@ -1,4 +1,4 @@
-#include <warpmat/checks/origins.h>
+#include <warpmat/provenance/origins.h>
 
 #include <algorithm>
 #include <array>

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/checks/numbered.h>
-#include <warpmat/checks/origins.h>
+#include <warpmat/provenance/numbered.h>
+#include <warpmat/provenance/origins.h>
 
 namespace warpmat::checks {
 

@@ -1,4 +1,4 @@
-#include <warpmat/checks/affine.h>
+#include <warpmat/provenance/affine.h>
 
 #include <algorithm>
 #include <cmath>

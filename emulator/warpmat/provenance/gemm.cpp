@@ -1,4 +1,4 @@
-#include <warpmat/checks/gemm.h>
+#include <warpmat/provenance/gemm.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <warpmat/checks/pointers.h>
+#include <warpmat/provenance/pointers.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/stored_buffer.h>

@@ -1,5 +1,5 @@
-#include <warpmat/checks/gemm_stores.h>
-#include <warpmat/checks/notes.h>
+#include <warpmat/provenance/gemm_stores.h>
+#include <warpmat/provenance/notes.h>
 #include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>

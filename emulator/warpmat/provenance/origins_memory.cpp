@@ -1,9 +1,9 @@
-#include <warpmat/checks/origins.h>
+#include <warpmat/provenance/origins.h>
 
 #include <algorithm>
 #include <array>
 
-#include <warpmat/checks/async_copies.h>
+#include <warpmat/provenance/async_copies.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/pairing.h>
+#include <warpmat/provenance/pairing.h>
 #include <warpmat/machine/internals.h>
 
 namespace warpmat::checks {

@@ -1,4 +1,4 @@
-#include <warpmat/checks/meetings.h>
+#include <warpmat/provenance/meetings.h>
 
 #include <algorithm>
 #include <span>

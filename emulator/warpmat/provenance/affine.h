@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/checks/meetings.h>
+#include <warpmat/provenance/meetings.h>
 
 namespace warpmat::checks {
 

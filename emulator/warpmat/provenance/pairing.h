@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/checks/depth_sets.h>
-#include <warpmat/checks/gemm.h>
-#include <warpmat/checks/notes.h>
-#include <warpmat/checks/numbered.h>
-#include <warpmat/checks/origins.h>
+#include <warpmat/provenance/depth_sets.h>
+#include <warpmat/provenance/gemm.h>
+#include <warpmat/provenance/notes.h>
+#include <warpmat/provenance/numbered.h>
+#include <warpmat/provenance/origins.h>
 
 namespace warpmat::checks {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/pairing.h>
+#include <warpmat/provenance/pairing.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>

@@ -1,10 +1,10 @@
-#include <warpmat/checks/reads.h>
+#include <warpmat/provenance/reads.h>
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
-#include <warpmat/checks/async_copies.h>
+#include <warpmat/provenance/async_copies.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>

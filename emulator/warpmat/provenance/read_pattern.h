@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/checks/reads.h>
+#include <warpmat/provenance/reads.h>
 
 namespace warpmat::checks {
 

@@ -1,4 +1,4 @@
-#include <warpmat/checks/depth_sets.h>
+#include <warpmat/provenance/depth_sets.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include <warpmat/checks/byte_flow.h>
+#include <warpmat/provenance/byte_flow.h>
 
 #include <algorithm>
 #include <array>

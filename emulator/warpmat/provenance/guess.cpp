@@ -1,4 +1,4 @@
-#include <warpmat/checks/guess.h>
+#include <warpmat/provenance/guess.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,11 +10,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <warpmat/checks/affine.h>
+#include <warpmat/provenance/affine.h>
 #include <warpmat/checks/checks.h>
-#include <warpmat/checks/meetings.h>
-#include <warpmat/checks/pointers.h>
-#include <warpmat/checks/read_pattern.h>
+#include <warpmat/provenance/meetings.h>
+#include <warpmat/provenance/pointers.h>
+#include <warpmat/provenance/read_pattern.h>
 #include <warpmat/machine/internals.h>
 
 namespace warpmat {

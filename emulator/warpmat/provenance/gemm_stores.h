@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/checks/gemm.h>
+#include <warpmat/provenance/gemm.h>
 #include <warpmat/launch.h>
 
 namespace warpmat::checks {

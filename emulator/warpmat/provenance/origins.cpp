@@ -1,4 +1,4 @@
-#include <warpmat/checks/origins.h>
+#include <warpmat/provenance/origins.h>
 
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>

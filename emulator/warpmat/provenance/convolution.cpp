@@ -1,4 +1,4 @@
-#include <warpmat/checks/convolution.h>
+#include <warpmat/provenance/convolution.h>
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/pairing.h>
+#include <warpmat/provenance/pairing.h>
 #include <warpmat/layout.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>

@@ -1,4 +1,4 @@
-#include <warpmat/checks/read_pattern.h>
+#include <warpmat/provenance/read_pattern.h>
 
 #include <algorithm>
 #include <cmath>

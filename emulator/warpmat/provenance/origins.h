@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include <warpmat/checks/byte_flow.h>
+#include <warpmat/provenance/byte_flow.h>
 #include <warpmat/checks/checks.h>
-#include <warpmat/checks/origin.h>
+#include <warpmat/provenance/origin.h>
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
