@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 #include <warpmat/text.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 
@@ -51,12 +51,11 @@ const DotModel* parse_base(std::string_view name) {
 
 int parse_value(const ModelColumn& column, std::string_view text) {
   if (is_floor(column) && text == none) return no_floor;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < column.least || value > column.most)
+  const auto value = number_of<int>(text);
+  if (!value || *value < column.least || *value > column.most)
     throw std::invalid_argument(fmt::format("{}={}: it must be a number from {} to {}{}", column.name, text, column.least, column.most,
                                             is_floor(column) ? ", or none" : ""));
-  return value;
+  return *value;
 }
 
 void parse_change(std::string_view text, ModelVariant& variant) {

@@ -1,6 +1,6 @@
 // Which pixel an output of a convolution multiplies by which tap, by walking over all of them.
 
-#include <warpmat/provenance/convolution.h>
+#include <warpmat/provenance.h>
 
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 
 namespace warpmat::convolution_test {
 
-using warpmat::checks::Convolution;
+using warpmat::Convolution;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <array>
@@ -19,7 +20,6 @@
 #include "tools/report/doubts.h"
 #include "tools/report/floor.h"
 #include "tools/report/lowered_forms.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {

@@ -11,6 +11,7 @@
 
 #include <warpmat/assembler.h>
 #include <warpmat/launch.h>
+#include <warpmat/provenance.h>
 
 #include "gpu/runners/kernel_runner.h"
 #include "tools/report/expected_contents.h"
@@ -71,8 +72,8 @@ struct LaunchDescription {
   std::optional<AssemblerDecisions> decisions{};  ///< that a saved launch had
   std::vector<LaunchBuffer> buffers;
   std::vector<LaunchParameter> parameters;
-  std::string gemm{};            ///< LaunchOptions::gemm
-  std::uint64_t most_bytes = 0;  ///< of all buffers together; 0: no limit
+  std::vector<MatrixProduct> products{};  ///< "gemm": what the kernel computes
+  std::uint64_t most_bytes = 0;           ///< of all buffers together; 0: no limit
 };
 
 /// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error naming the file, the place in it and what would be

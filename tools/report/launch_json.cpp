@@ -304,7 +304,7 @@ LaunchDescription launch_of(const JsonFile& file, const std::filesystem::path& f
   LaunchDescription launch;
   if (const std::string ptx = text(json, "ptx", where); !ptx.empty()) launch.ptx = folder / ptx;
   launch.kernel = text(json, "kernel", where);
-  launch.gemm = text(json, "gemm", where);
+  launch.products = parse_products(text(json, "gemm", where));
   launch.assembler = text(json, "assembler", where);
   if (!launch.assembler.empty() && launch.assembler != "ptxas" && launch.assembler != "rule")
     where.fail(fmt::format("\"assembler\" is \"{}\"; it may be \"ptxas\" or \"rule\"", launch.assembler));

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 std::array<std::uint64_t, 2> AffineMatrix::place(std::uint64_t bit) const {
   std::uint64_t offset = bit - address * 8;
@@ -335,4 +335,4 @@ AffineProduct fit(const std::vector<const Meeting*>& meetings, const Meetings& a
   return best;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -7,7 +7,7 @@
 
 #include <warpmat/provenance/meetings.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// Where a matrix seems to lie.
 struct AffineMatrix {
@@ -51,4 +51,4 @@ struct AffineHints {
 AffineProduct fit(const std::vector<const Meeting*>& meetings, const Meetings& all, const std::array<AffineMatrix, matrix_count>& matrices,
                   const AffineHints& hints, bool errs);
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

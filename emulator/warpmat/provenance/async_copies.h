@@ -5,7 +5,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// Calls visit(lane, address, size, bytes) for each lane of a cp.async, at its access of shared memory: `size` bytes come from `address` in
 /// global memory, the rest of the `bytes` that are written is zero.
@@ -24,4 +24,4 @@ void for_each_copied(const machine::AccessEvent& event, const code::Program& pro
   }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -6,7 +6,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 namespace {
 
 constexpr int most_sources = 17, most_results = 9, most_width = 16;
@@ -182,4 +182,4 @@ ByteFlow byte_flow(const code::Program& program, const code::Operation& operatio
   return flow;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// A source of a scalar operation: its value in 32 lanes, and the bytes of a lane's value whose way is of interest; 0: none.
 struct FlowSource {
@@ -48,4 +48,4 @@ struct ByteFlow {
 /// differ between lanes, so the flow may.
 ByteFlow byte_flow(const code::Program& program, const code::Operation& operation, std::span<const FlowSource> sources, bool by_lane);
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -1,6 +1,6 @@
+#include <warpmat/machine/kernel_trap.h>
 #include <warpmat/provenance/companion.h>
 #include <warpmat/provenance/notes.h>
-#include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/stored_buffer.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 namespace {
 
 constexpr std::array<std::string_view, 2> nouns{"scale factor", "metadata code"};
@@ -207,4 +207,4 @@ std::optional<Trap> Companion::common(const Subject& subject, const Companion& o
   return std::nullopt;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/provenance/gemm.h>
 #include <warpmat/launch.h>
+#include <warpmat/provenance/gemm.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// Where the block scale factors or the sparse metadata of one factor of a product come from. An entry belongs to a line of the factor, a
 /// row of A or a column of B, and to a block of k; it is known by the first of its bits in global memory, an address times 8.
@@ -83,4 +83,4 @@ class Companion {
   std::optional<Twofold> twofold_;  ///< the first place with two entries
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -1,22 +1,22 @@
-#include <warpmat/provenance/convolution.h>
+#include <warpmat/provenance.h>
 
 #include <cstdint>
 
-namespace warpmat::checks {
+namespace warpmat {
 namespace {
 
 /// (n, first, second) of number (n S0 + first) S1 + second.
-struct Point {
+struct Spot {
   int n;
   Convolution::Pair at;
 };
 
-Point point(int number, const Convolution::Pair& sizes) {
+Spot spot(int number, const Convolution::Pair& sizes) {
   return {number / sizes[1] / sizes[0], {number / sizes[1] % sizes[0], number % sizes[1]}};
 }
 
-int number(const Point& point, const Convolution::Pair& sizes) {
-  return (point.n * sizes[0] + point.at[0]) * sizes[1] + point.at[1];
+int number(const Spot& spot, const Convolution::Pair& sizes) {
+  return (spot.n * sizes[0] + spot.at[0]) * sizes[1] + spot.at[1];
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ Convolution::Pair Convolution::result() const {
 }
 
 std::optional<int> Convolution::pixel(int output, int tap) const {
-  Point at = point(output, result());
-  const Pair offset = point(tap / channels, filter).at;
+  Spot at = spot(output, result());
+  const Pair offset = spot(tap / channels, filter).at;
   for (std::size_t i = 0; i < 2; ++i) {
     at.at[i] = at.at[i] * stride[i] - padding[i] + offset[i] * dilation[i];
     if (at.at[i] < 0 || at.at[i] >= image[i]) return std::nullopt;
@@ -41,8 +41,8 @@ std::optional<int> Convolution::pixel(int output, int tap) const {
 }
 
 std::optional<int> Convolution::output(int pixel, int tap) const {
-  Point at = point(pixel, image);
-  const Pair offset = point(tap / channels, filter).at, sizes = result();
+  Spot at = spot(pixel, image);
+  const Pair offset = spot(tap / channels, filter).at, sizes = result();
   for (std::size_t i = 0; i < 2; ++i) {
     const int from_edge = at.at[i] + padding[i] - offset[i] * dilation[i];
     if (from_edge < 0 || from_edge % stride[i] != 0 || from_edge / stride[i] >= sizes[i]) return std::nullopt;
@@ -51,4 +51,4 @@ std::optional<int> Convolution::output(int pixel, int tap) const {
   return number(at, sizes);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 std::uint32_t DepthSets::number_of(const Intervals& set) {
   const auto [found, is_new] = numbers_.try_emplace(set, static_cast<std::uint32_t>(all_.size()));
@@ -39,4 +39,4 @@ std::uint32_t DepthSets::united(std::uint32_t a, std::uint32_t b, std::optional<
   return number_of(set);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// Sets of k, each with a number; 0 is the empty one.
 class DepthSets {
@@ -26,4 +26,4 @@ class DepthSets {
   std::vector<const Intervals*> all_;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -3,64 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <warpmat/provenance/pointers.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/stored_buffer.h>
+#include <warpmat/provenance/pointers.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/words/words.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 namespace {
-
-constexpr std::string_view right_product =
-    "write C=A*B^T:128x128x64, with ^T for a matrix whose columns are contiguous, then M, N and K, then ,lda=72 where rows lie further "
-    "apart, ,bits=16x16x32 where buffers are larger than the matrices, ,types=e4m3xe4m3xf32 to look at formats, too, ,sfa=SA,sfb=SB for "
-    "block scale factors, ,e=E for the metadata of a sparse A";
-constexpr std::string_view right_convolution =
-    "write Y=conv(X,F):NxHxWxC*KxRxS, then ,stride=2 ,pad=1 ,dilation=2 where they are not 1, 0 and 1; 2x1 is by height and width";
-
-constexpr std::array widths{64, 32, 16, 8, 6, 4};  ///< of elements, in bits
-
-[[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  const bool convolution = text.find("=conv(") != std::string_view::npos;
-  throw std::invalid_argument(fmt::format("'{}' is no {}: {}; {}", text, convolution ? "convolution" : "matrix product", why,
-                                          convolution ? right_convolution : right_product));
-}
-
-std::int64_t size_of(std::string_view text, std::string_view number) {
-  std::int64_t size = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), size);
-  if (error != std::errc() || end != number.data() + number.size() || size <= 0 || size > 1 << 28)
-    refuse(text, fmt::format("'{}' is no size", number));
-  return size;
-}
-
-/// Takes what comes before `separator` off the front of `rest`; all of it where there is none.
-std::string_view take(std::string_view& rest, char separator) {
-  const std::size_t at = std::min(rest.find(separator), rest.size());
-  const std::string_view first = rest.substr(0, at);
-  rest.remove_prefix(std::min(at + 1, rest.size()));
-  return first;
-}
-
-GemmMatrix matrix_of(std::string_view text, std::string_view name) {
-  GemmMatrix matrix;
-  if (name.ends_with("^T")) {
-    matrix.transposed = true;
-    name.remove_suffix(2);
-  }
-  if (name.empty()) refuse(text, "a matrix has no name");
-  matrix.name = name;
-  return matrix;
-}
 
 /// A parameter with an address in a buffer.
 struct Pointer {
@@ -69,12 +26,11 @@ struct Pointer {
   DeviceMemory::Buffer buffer;
 };
 
-std::vector<Pointer> pointers_of(const DeviceMemory& memory, const code::Program& program, const std::vector<std::uint8_t>& parameters) {
+std::vector<Pointer> pointers_of(const DeviceMemory& memory, const code::Program& program, const std::vector<Argument>& arguments) {
   std::vector<Pointer> all;
-  for (const code::Parameter& parameter : program.parameters) {
-    const std::span bytes = std::span(parameters).subspan(parameter.offset, parameter.bytes);
-    if (const auto address = pointer_of(bytes, memory)) all.push_back({readable_name(parameter.name), *address, *memory.find(*address)});
-  }
+  for (std::size_t i = 0; i < std::min(arguments.size(), program.parameters.size()); ++i)
+    if (const auto address = pointer_of(arguments[i], memory))
+      all.push_back({readable_name(program.parameters[i].name), *address, *memory.find(*address)});
   return all;
 }
 
@@ -107,16 +63,12 @@ std::optional<Pointer> named(std::string_view name, const DeviceMemory& memory, 
 std::pair<std::string_view, std::uint64_t> offset_of(std::string_view name) {
   const std::size_t plus = name.rfind('+');
   if (plus == std::string_view::npos) return {name, 0};
-  std::uint64_t offset = 0;
-  const auto [end, error] = std::from_chars(name.data() + plus + 1, name.data() + name.size(), offset);
-  if (error != std::errc() || end != name.data() + name.size()) return {name, 0};
-  return {name.substr(0, plus), offset};
+  const auto offset = number_of<std::uint64_t>(name.substr(plus + 1));
+  return offset ? std::pair(name.substr(0, plus), *offset) : std::pair(name, std::uint64_t{0});
 }
 
 /// Sets the matrix's address: that of a buffer, of a parameter, or of the parameter with that number among those that are pointers.
-DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
-                               const std::vector<std::uint8_t>& parameters) {
-  const std::vector<Pointer> pointers = pointers_of(memory, program, parameters);
+DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, const std::vector<Pointer>& pointers) {
   if (const auto found = named(matrix.name, memory, pointers)) {
     matrix.name = found->name;
     matrix.address = found->address;
@@ -137,15 +89,14 @@ DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, c
 int width_by_size(const GemmMatrix& matrix, std::uint64_t bits) {
   const auto whole = static_cast<std::uint64_t>(matrix.stored_rows() * matrix.pitch);
   const auto least = static_cast<std::uint64_t>((matrix.stored_rows() - 1) * matrix.pitch + matrix.stored_columns());
-  const auto found = std::ranges::find_if(widths, [&](int width) {
+  const auto found = std::ranges::find_if(element_widths, [&](int width) {
     return bits == static_cast<std::uint64_t>(width) * whole || bits == static_cast<std::uint64_t>(width) * least;
   });
-  return found == widths.end() ? 0 : *found;
+  return found == element_widths.end() ? 0 : *found;
 }
 
-void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
-                  const std::vector<std::uint8_t>& parameters) {
-  const DeviceMemory::Buffer buffer = buffer_of(matrix, memory, program, parameters);
+void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const std::vector<Pointer>& pointers) {
+  const DeviceMemory::Buffer buffer = buffer_of(matrix, memory, pointers);
   if (matrix.pitch == 0) matrix.pitch = matrix.stored_columns();
   if (matrix.pitch < matrix.stored_columns())
     throw std::invalid_argument(
@@ -154,14 +105,14 @@ void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Pr
   if (matrix.bits == 0) matrix.bits = width_by_size(matrix, bytes * 8);
   if (matrix.bits == 0)
     throw std::invalid_argument(fmt::format("'{}' has {} bytes: no {} by {} matrix of elements of {} bits", matrix.name, bytes,
-                                            matrix.stored_rows(), matrix.pitch, fmt::join(widths, ", ")));
+                                            matrix.stored_rows(), matrix.pitch, fmt::join(element_widths, ", ")));
   if (matrix.end() > buffer.end())
     throw std::invalid_argument(fmt::format("'{}' has {} bytes, and {} rows of elements of {} bits {} apart need {}", matrix.name, bytes,
                                             matrix.stored_rows(), matrix.bits, matrix.pitch, matrix.end() - matrix.address));
 }
 
-void place_companion(CompanionMatrix& companion, const Gemm& gemm, const DeviceMemory& memory, const code::Program& program,
-                     const std::vector<std::uint8_t>& parameters) {
+void place_companion(CompanionMatrix& companion, const Gemm& gemm, const code::Program& program, const DeviceMemory& memory,
+                     const std::vector<Pointer>& pointers) {
   companion.depth = gemm.k;
   if (!companion.told()) return;
   GemmMatrix& matrix = companion.matrix;
@@ -170,7 +121,7 @@ void place_companion(CompanionMatrix& companion, const Gemm& gemm, const DeviceM
   if (block == 0)
     throw std::invalid_argument(
         fmt::format("the product has {}={}, and the kernel has no {}", companion.key, matrix.name, scales ? "block-scaled mma" : "mma.sp"));
-  const DeviceMemory::Buffer buffer = buffer_of(matrix, memory, program, parameters);
+  const DeviceMemory::Buffer buffer = buffer_of(matrix, memory, pointers);
   matrix.rows = companion.of_b ? gemm.b.columns : gemm.a.rows;
   matrix.columns = (gemm.k + block - 1) / block;
   matrix.pitch = matrix.stored_columns();
@@ -230,164 +181,44 @@ std::string GemmMatrix::element(std::int64_t row, std::int64_t column) const {
 
 namespace {
 
-/// Row and column of "C[5,3]" or "Y[0,5,7,3]"; nothing if it is no element of the matrix.
-std::optional<std::pair<int, int>> place_named(const GemmMatrix& matrix, std::string_view text) {
-  const std::string_view name = take(text, '[');
-  const auto pointer = pointer_number(name);
-  if ((name != matrix.name && !(pointer && pointer_name(*pointer) == matrix.name)) || !text.ends_with(']')) return std::nullopt;
-  text.remove_suffix(1);
-  const std::vector<int> sizes =
-      matrix.sizes.empty() ? std::vector<int>{static_cast<int>(matrix.rows), static_cast<int>(matrix.columns)} : matrix.sizes;
-  std::int64_t number = 0;
-  for (const int size : sizes) {
-    const std::string_view digits = take(text, ',');
-    int index = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-    if (error != std::errc() || end != digits.data() + digits.size() || index < 0 || index >= size) return std::nullopt;
-    number = number * size + index;
-  }
-  if (!text.empty()) return std::nullopt;
-  return std::pair(static_cast<int>(number / matrix.columns), static_cast<int>(number % matrix.columns));
+constexpr std::int64_t most_size = 1 << 28;
+
+/// The elements of sizes; at most one more than a matrix may have.
+std::int64_t count_of(std::initializer_list<std::int64_t> sizes) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) count = std::min(count * size, most_size + 1);
+  return count;
 }
 
-}  // namespace
-
-GemmElement parse_element(std::string_view text, const std::vector<Gemm>& gemms) {
-  for (std::size_t i = 0; i < gemms.size(); ++i) {
-    const auto place = gemms[i].c.bits == 0 ? std::nullopt : place_named(gemms[i].c, text);
-    if (place) return {i, *place};
+/// What is told, still to be placed.
+Gemm gemm_of(const MatrixProduct& told) {
+  Gemm gemm{
+      .c{told.c, told.m, told.n}, .a{told.a, told.m, told.k}, .b{told.b, told.k, told.n}, .k = told.k, .convolution = told.convolution};
+  if (const auto& conv = told.convolution) {  // tensors as matrices, the filters transposed
+    const auto [height, width] = conv->result();
+    gemm.k = count_of({conv->filter[0], conv->filter[1], conv->channels});
+    gemm.c = {told.c, count_of({conv->images, height, width}), conv->filters, 0, -1, {conv->images, height, width, conv->filters}};
+    gemm.a = {told.a, count_of({conv->images, conv->image[0], conv->image[1]}),      conv->channels, 0,
+              -1,     {conv->images, conv->image[0], conv->image[1], conv->channels}};
+    gemm.b = {told.b, gemm.k, conv->filters, 0, -1, {conv->filters, conv->filter[0], conv->filter[1], conv->channels}};
+    gemm.b.transposed = true;
   }
-  const GemmMatrix& last = gemms.back().c;
-  throw std::invalid_argument(fmt::format("'{}' is no element of the product: write {}, up to {}", text, last.element(0, 0),
-                                          last.element(last.rows - 1, last.columns - 1)));
-}
-
-namespace {
-
-/// "2" or "2x1": along the height and the width.
-Convolution::Pair pair_of(std::string_view text, std::string_view number) {
-  const std::string_view height = take(number, 'x');
-  const auto value = [&](std::string_view digits) { return digits == "0" ? 0 : static_cast<int>(size_of(text, digits)); };  // below 2^29
-  return {value(height), value(number.empty() ? height : number)};
-}
-
-/// The tensor of a name with these sizes, as a matrix whose rows or, if it is transposed, columns are the sizes but for the last `inner`.
-GemmMatrix tensor_of(std::string_view text, std::string_view name, std::vector<int> sizes, std::size_t inner, bool transposed = false) {
-  GemmMatrix matrix = matrix_of(text, name);
-  if (matrix.transposed) refuse(text, fmt::format("'{}' is no matrix: tensors lie as NHWC, KRSC and NPQK", name));
-  std::int64_t outer_size = 1, inner_size = 1;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    std::int64_t& size = i + inner < sizes.size() ? outer_size : inner_size;
-    size *= sizes[i];
-    if (size > 1 << 28) refuse(text, fmt::format("'{}' is too large", name));
-  }
-  matrix.rows = transposed ? inner_size : outer_size;
-  matrix.columns = transposed ? outer_size : inner_size;
-  matrix.transposed = transposed;
-  matrix.sizes = std::move(sizes);
-  return matrix;
-}
-
-/// "Y=conv(X,F)" and "2x16x16x32*64x3x3,pad=1".
-Gemm parse_convolution(std::string_view text, std::string_view names, std::string_view rest) {
-  const std::string_view y = take(names, '=');
-  take(names, '(');
-  const std::string_view x = take(names, ',');
-  if (!names.ends_with(')')) refuse(text, "the two names do not end with )");
-  const std::string_view f = names.substr(0, names.size() - 1);
-  Convolution convolution;
-  std::string_view shape = take(rest, ',');
-  std::string_view image = take(shape, '*');
-  for (int* const size : {&convolution.images, &convolution.image[0], &convolution.image[1], &convolution.channels})
-    *size = static_cast<int>(size_of(text, take(image, 'x')));
-  for (int* const size : {&convolution.filters, &convolution.filter[0], &convolution.filter[1]})
-    *size = static_cast<int>(size_of(text, take(shape, 'x')));
-  if (!image.empty() || !shape.empty()) refuse(text, "a convolution has four sizes and three, NxHxWxC*KxRxS");
-  while (!rest.empty()) {
-    std::string_view number = take(rest, ',');
-    const std::string_view which = take(number, '=');
-    Convolution::Pair* const pair = which == "stride"     ? &convolution.stride
-                                    : which == "pad"      ? &convolution.padding
-                                    : which == "dilation" ? &convolution.dilation
-                                                          : nullptr;
-    if (pair == nullptr) refuse(text, fmt::format("'{}' is none of stride, pad and dilation", which));
-    *pair = pair_of(text, number);
-    if (pair != &convolution.padding && ((*pair)[0] == 0 || (*pair)[1] == 0)) refuse(text, fmt::format("{} is 0", which));
-  }
-  const auto [height, width] = convolution.result();
-  if (height == 0 || width == 0) refuse(text, "the filter is larger than the image");
-  Gemm gemm;
-  gemm.c = tensor_of(text, y, {convolution.images, height, width, convolution.filters}, 1);
-  gemm.a = tensor_of(text, x, {convolution.images, convolution.image[0], convolution.image[1], convolution.channels}, 1);
-  gemm.b = tensor_of(text, f, {convolution.filters, convolution.filter[0], convolution.filter[1], convolution.channels}, 3, true);
-  gemm.k = convolution.taps();
-  gemm.convolution = convolution;
+  for (const GemmMatrix* const matrix : {&gemm.c, &gemm.a, &gemm.b})
+    if (matrix->rows < 1 || matrix->columns < 1 || matrix->rows > most_size || matrix->columns > most_size)
+      throw std::invalid_argument(
+          fmt::format("'{}' has {} by {} elements; each is 1 to {}", matrix->name, matrix->rows, matrix->columns, most_size));
+  const std::array companions{&told.scales_a, &told.scales_b, &told.metadata};
+  for (std::size_t i = 0; i < companions.size(); ++i) gemm.companions[i].matrix = {*companions[i]};
   return gemm;
 }
 
 }  // namespace
 
-Gemm parse_gemm(std::string_view text) {
-  std::string_view rest = text;
-  std::string_view names = take(rest, ':');
-  if (const std::size_t equals = names.find('='); equals != std::string_view::npos && names.substr(equals + 1).starts_with("conv("))
-    return parse_convolution(text, names, rest);
-  if (names.find('=') == std::string_view::npos || names.find('*') == std::string_view::npos) refuse(text, "it has no = or no *");
-  Gemm gemm;
-  gemm.c = matrix_of(text, take(names, '='));
-  gemm.a = matrix_of(text, take(names, '*'));
-  gemm.b = matrix_of(text, names);
-  std::string_view shape = take(rest, ',');
-  std::array<std::int64_t, 3> sizes{};
-  for (std::int64_t& size : sizes) {
-    if (shape.empty()) refuse(text, "it has fewer than three sizes");
-    size = size_of(text, take(shape, 'x'));
-  }
-  if (!shape.empty()) refuse(text, "it has more than three sizes");
-  gemm.k = sizes[2];
-  gemm.c.rows = gemm.a.rows = sizes[0];
-  gemm.c.columns = gemm.b.columns = sizes[1];
-  gemm.a.columns = gemm.b.rows = gemm.k;
-  while (!rest.empty()) {
-    std::string_view number = take(rest, ',');
-    const std::string_view which = take(number, '=');
-    const auto companion = std::ranges::find(gemm.companions, which, &CompanionMatrix::key);
-    if (companion != gemm.companions.end()) {
-      companion->matrix = matrix_of(text, number);
-      continue;
-    }
-    const auto set_each = [&](const char* right, auto set) {  // of A, B and C
-      for (GemmMatrix* const matrix : {&gemm.a, &gemm.b, &gemm.c}) set(*matrix, take(number, 'x'));
-      if (!number.empty()) refuse(text, right);
-    };
-    if (which == "bits") {
-      set_each("bits are those of A, B and C, as in 16x16x32", [&](GemmMatrix& matrix, std::string_view width) {
-        matrix.bits = static_cast<int>(size_of(text, width));
-        if (std::ranges::find(widths, matrix.bits) == widths.end()) refuse(text, fmt::format("no element has {} bits", matrix.bits));
-      });
-      continue;
-    }
-    if (which == "types") {
-      constexpr const char* right = "types are those of A, B and C, as in e4m3xe4m3xf32";
-      set_each(right, [&](GemmMatrix& matrix, std::string_view type) {
-        const FormatRow* const row = find_format(type);
-        if (row == nullptr) refuse(text, fmt::format("{}, and '{}' is none", right, type));
-        matrix.format = row->format;
-        matrix.bits = row->bits;
-      });
-      continue;
-    }
-    GemmMatrix* const matrix = which == "lda" ? &gemm.a : which == "ldb" ? &gemm.b : which == "ldc" ? &gemm.c : nullptr;
-    if (matrix == nullptr) refuse(text, fmt::format("'{}' is none of lda, ldb, ldc, bits, types, sfa, sfb and e", which));
-    matrix->pitch = size_of(text, number);
-  }
-  return gemm;
-}
-
-std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, const code::Program& program,
-                             const std::vector<std::uint8_t>& parameters) {
+std::vector<Gemm> find_gemms(const std::vector<MatrixProduct>& products, const DeviceMemory& memory, const code::Program& program,
+                             const std::vector<Argument>& arguments) {
+  const std::vector<Pointer> pointers = pointers_of(memory, program, arguments);
   std::vector<Gemm> gemms;
-  while (!text.empty()) gemms.push_back(parse_gemm(take(text, ';')));
+  for (const MatrixProduct& product : products) gemms.push_back(gemm_of(product));
   const bool sparse = program.any<code::Matrix>([](const code::Matrix& m) { return m.instruction.form().sparsity != Sparsity::dense; }) ||
                       program.any<code::WarpgroupProduct>([](const code::WarpgroupProduct& p) { return p.instruction.form().sparse(); });
   std::vector<bool> in_registers(gemms.size());
@@ -404,13 +235,32 @@ std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, 
       if (is_result)
         matrix.bits = 0;
       else
-        place_matrix(matrix, memory, program, parameters);
+        place_matrix(matrix, memory, pointers);
     };
     place(gemms[i].c, in_registers[i]);
     for (GemmMatrix* const factor : {&gemms[i].a, &gemms[i].b}) place(*factor, factor->producer >= 0);
-    for (CompanionMatrix& companion : gemms[i].companions) place_companion(companion, gemms[i], memory, program, parameters);
+    for (CompanionMatrix& companion : gemms[i].companions) place_companion(companion, gemms[i], program, memory, pointers);
   }
   return gemms;
 }
 
-}  // namespace warpmat::checks
+GemmElement find_element(const ProductElement& element, const std::vector<Gemm>& gemms) {
+  const auto pointer = pointer_number(element.matrix);
+  for (std::size_t i = 0; i < gemms.size(); ++i) {
+    const GemmMatrix& c = gemms[i].c;
+    const std::vector<std::int64_t> sizes =
+        c.sizes.empty() ? std::vector{c.rows, c.columns} : std::vector<std::int64_t>(c.sizes.begin(), c.sizes.end());
+    const bool named = element.matrix == c.name || (pointer && pointer_name(*pointer) == c.name);
+    const bool inside = std::ranges::equal(element.indices, sizes, [](auto index, auto size) { return index >= 0 && index < size; });
+    if (c.bits == 0 || !named || !inside) continue;
+    std::int64_t number = 0;
+    for (std::size_t d = 0; d < sizes.size(); ++d) number = number * sizes[d] + element.indices[d];
+    return {i, {static_cast<int>(number / c.columns), static_cast<int>(number % c.columns)}};
+  }
+  const GemmMatrix& last = gemms.back().c;
+  throw std::invalid_argument(fmt::format("'{}[{}]' is no element of the product: write {}, up to {}", element.matrix,
+                                          fmt::join(element.indices, ","), last.element(0, 0),
+                                          last.element(last.rows - 1, last.columns - 1)));
+}
+
+}  // namespace warpmat::provenance

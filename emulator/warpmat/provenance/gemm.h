@@ -9,23 +9,21 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/provenance/convolution.h>
-#include <warpmat/launch.h>
+#include <warpmat/provenance.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
-/// A matrix of a product in global memory.
-struct GemmMatrix {
-  std::string name;         ///< of the buffer, or of the kernel's parameter that has its address
-  bool transposed = false;  ///< its columns are contiguous
+/// Bits that an element may have.
+inline constexpr std::array element_widths{64, 32, 16, 8, 6, 4};
+
+/// A matrix of a product, placed in global memory: its name is that by which reports call it. `bits` is 0 where it is not in memory, but
+/// the result of another product.
+struct GemmMatrix : ProductMatrix {
   std::int64_t rows = 0, columns = 0;
-  std::int64_t pitch = 0;          ///< elements from a stored row to the next; 0: as many as it has
-  std::uint64_t address = 0;       ///< of its first element
-  int bits = 0;                    ///< of an element; 0: it is not in memory, but the result of another product
-  std::optional<Format> format{};  ///< of an element, where the launch is told it
-  int producer = -1;               ///< a factor that is the result of another product: its number
-  std::vector<int> sizes{};        ///< of a tensor that is taken as a matrix, the outermost first; empty for a matrix
+  std::uint64_t address = 0;  ///< of its first element
+  int producer = -1;          ///< a factor that is the result of another product: its number
+  std::vector<int> sizes{};   ///< of a tensor that is taken as a matrix, the outermost first; empty for a matrix
 
   std::int64_t stored_rows() const { return transposed ? columns : rows; }
   std::int64_t stored_columns() const { return transposed ? rows : columns; }
@@ -52,7 +50,7 @@ struct CompanionMatrix {
   bool told() const { return !matrix.name.empty(); }
 };
 
-/// C = A * B, as a launch is told it.
+/// C = A * B in a launch.
 struct Gemm {
   GemmMatrix c, a, b;
   std::int64_t k = 0;
@@ -64,20 +62,13 @@ struct Gemm {
                                                            {"e", CompanionMatrix::Kind::metadata, false}}};
 };
 
-/// "C=A*B^T:128x128x64": names, ^T for a matrix whose columns are contiguous, then M, N and K. ",lda=72" and the like give the elements
-/// from a stored row to the next, ",sfa=SA,sfb=SB" the block scale factors and ",e=E" the metadata of a sparse A, with a row for each row
-/// of A or column of B. "Y=conv(X,F):2x16x16x32*64x3x3,stride=2,pad=1,dilation=1": a convolution of images N x H x W x C with filters
-/// K x R x S (x C); "pad=1x0" gives it by height and width. Throws std::invalid_argument that says what is right.
-Gemm parse_gemm(std::string_view text);
-
 /// The k of a block of scale factors, or of a code of metadata, in the kernel's instructions; 0 if none has any.
 int block_of(CompanionMatrix::Kind kind, const code::Program& program);
 
-/// Several of these, separated by semicolons. Their buffers are found in `memory` or by the parameters of the kernel, the width of their
-/// elements by their sizes. A result that is a factor of a later product need not be a buffer: "S=Q*K^T:64x64x32;O=S*V:64x32x64". None if
-/// `text` is empty. Throws std::invalid_argument.
-std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, const code::Program& program,
-                             const std::vector<std::uint8_t>& parameters);
+/// Finds the matrices in `memory`, by the names of buffers or by the parameters of the kernel, and the width of their elements by their
+/// sizes. Throws std::invalid_argument.
+std::vector<Gemm> find_gemms(const std::vector<MatrixProduct>& products, const DeviceMemory& memory, const code::Program& program,
+                             const std::vector<Argument>& arguments);
 
 /// An element of a product's result.
 struct GemmElement {
@@ -85,7 +76,7 @@ struct GemmElement {
   std::pair<int, int> place;
 };
 
-/// "C[5,3]", or "Y[0,5,7,3]" of a convolution. Throws std::invalid_argument.
-GemmElement parse_element(std::string_view text, const std::vector<Gemm>& gemms);
+/// Throws std::invalid_argument.
+GemmElement find_element(const ProductElement& element, const std::vector<Gemm>& gemms);
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

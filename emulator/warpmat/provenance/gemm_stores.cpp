@@ -1,12 +1,12 @@
+#include <warpmat/machine/kernel_trap.h>
 #include <warpmat/provenance/gemm_stores.h>
 #include <warpmat/provenance/notes.h>
-#include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>
 
 #include <fmt/core.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 std::optional<Trap> GemmStores::missing(const Gemm& gemm, const std::string& kernel) const {
   if (gemm.c.bits == 0) return std::nullopt;
@@ -53,4 +53,4 @@ std::optional<Trap> GemmStores::without_products(const Gemm& gemm) const {
       Trap::Kind::mispaired);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/provenance/gemm.h>
 #include <warpmat/launch.h>
+#include <warpmat/provenance/gemm.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// Which elements of C the blocks of a launch have stored, and whether a matrix instruction formed the product at all.
 class GemmStores {
@@ -59,4 +59,4 @@ class GemmStores {
   std::atomic<bool> formed_ = false;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -1,4 +1,4 @@
-#include <warpmat/provenance/guess.h>
+#include <warpmat/provenance.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,16 +10,15 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/provenance/affine.h>
-#include <warpmat/checks/checks.h>
 #include <warpmat/provenance/meetings.h>
 #include <warpmat/provenance/pointers.h>
 #include <warpmat/provenance/read_pattern.h>
-#include <warpmat/machine/internals.h>
 
 namespace warpmat {
 
-using namespace checks;
+using namespace provenance;
 
 namespace {
 
@@ -70,20 +69,16 @@ struct Guesser::State {
       const std::vector<std::uint8_t>& bytes = arguments_[i].bytes();
       std::uint64_t value = 0;
       if (bytes.size() == 4 || bytes.size() == 8) std::memcpy(&value, bytes.data(), bytes.size());
-      if (const auto pointer = pointer_of(bytes, memory)) pointers.push_back(*pointer);
+      if (const auto pointer = pointer_of(arguments_[i], memory)) pointers.push_back(*pointer);
       if (value > 1 && value < 1 << 24) hints.numbers.push_back(value);
     }
     std::set<std::uint64_t> parts{config.grid.x, config.grid.y, config.grid.z};
     for (const std::uint64_t number : parts)
       if (number > 1 && number <= most_products) hints.parts.push_back(number);
-    setup.grid = config.grid;
-    setup.memory = &memory;
   }
 
   std::uint64_t clusters() const {
-    std::uint64_t blocks = config.cluster.count();
-    if (const auto& required = program_of(kernel).limits.required_cluster; required[0] > 0)
-      blocks = static_cast<std::uint64_t>(required[0]) * static_cast<std::uint64_t>(required[1]) * static_cast<std::uint64_t>(required[2]);
+    const std::uint64_t blocks = program_of(kernel).limits.cluster(config.cluster).count();
     return std::max<std::uint64_t>(1, config.grid.count() / std::max<std::uint64_t>(1, blocks));
   }
   std::uint64_t step() const { return (clusters() + most_clusters - 1) / most_clusters; }
@@ -109,16 +104,34 @@ struct Guesser::State {
     return pointer_name(static_cast<std::size_t>(pointer - pointers.begin()));
   }
 
-  std::string product_text(const AffineProduct& product, std::uint64_t part, bool for_people) const {
+  /// One of the products alike: number `part`, whose matrices begin behind those of the ones before.
+  MatrixProduct product_of(const AffineProduct& product, std::uint64_t part) const {
     const auto& [a, b, c] = product.matrices;
-    const auto name = [&](const AffineMatrix& matrix, const char* transposed) {
-      const std::string offset = matrix.part == 0 || part == 0 || for_people ? "" : fmt::format("+{}", part * matrix.part);
-      return name_of(matrix.address) + offset + (matrix.transposed ? transposed : "");
+    const std::uint64_t stored = product.k / (product.sparse ? 2 : 1);
+    bool fills = true;
+    const auto matrix_of = [&](const AffineMatrix& matrix, std::uint64_t rows, std::uint64_t columns) {
+      const std::string offset = matrix.part == 0 || part == 0 ? "" : fmt::format("+{}", part * matrix.part);
+      const std::uint64_t stored_rows = matrix.transposed ? columns : rows, stored_columns = matrix.transposed ? rows : columns;
+      fills &= (matrix.end - matrix.address) * 8 == stored_rows * matrix.pitch * static_cast<std::uint64_t>(matrix.bits);
+      return ProductMatrix{.name = name_of(matrix.address) + offset,
+                           .transposed = matrix.transposed,
+                           .pitch = static_cast<std::int64_t>(matrix.pitch == stored_columns ? 0 : matrix.pitch),
+                           .bits = matrix.bits};
     };
-    if (for_people)
-      return fmt::format("{} = {}*{}, {}x{}x{}", name(c, "^T"), name(a, "^T"), name(b, "^T"), product.m, product.n, product.k);
-    std::string text = fmt::format("{}={}*{}:{}x{}x{}", name(c, "^T"), name(a, "^T"), name(b, "^T"), product.m, product.n, product.k);
-    return text + layout_text(product);
+    MatrixProduct all{.c = matrix_of(c, product.m, product.n),
+                      .a = matrix_of(a, product.m, stored),
+                      .b = matrix_of(b, product.k, product.n),
+                      .m = static_cast<std::int64_t>(product.m),
+                      .n = static_cast<std::int64_t>(product.n),
+                      .k = static_cast<std::int64_t>(product.k)};
+    if (fills) all.a.bits = all.b.bits = all.c.bits = 0;  // the buffers' sizes say them
+    return all;
+  }
+
+  std::string text_for_people(const AffineProduct& product) const {
+    const auto name = [&](const AffineMatrix& matrix) { return name_of(matrix.address) + (matrix.transposed ? "^T" : ""); };
+    const auto& [a, b, c] = product.matrices;
+    return fmt::format("{} = {}*{}, {}x{}x{}", name(c), name(a), name(b), product.m, product.n, product.k);
   }
 
   /// Of a wrong result: the matrices that fill only a part of their buffers, as those do whose leading dimension is wrong.
@@ -136,24 +149,6 @@ struct Guesser::State {
         text += fmt::format("; {} is taken as {} rows of {} elements, {} of its {} bytes", name_of(matrix.address), stored_rows,
                             matrix.pitch, bytes, all);
     }
-    return text;
-  }
-
-  /// ",lda=72" and the like, and ",bits=16x16x32" where the buffers' sizes do not say them.
-  static std::string layout_text(const AffineProduct& product) {
-    const auto& [a, b, c] = product.matrices;
-    const std::uint64_t stored = product.k / (product.sparse ? 2 : 1);
-    std::string text;
-    bool fills = true;
-    const auto add = [&](const char* key, const AffineMatrix& matrix, std::uint64_t rows, std::uint64_t columns) {
-      const std::uint64_t stored_rows = matrix.transposed ? columns : rows, stored_columns = matrix.transposed ? rows : columns;
-      if (matrix.pitch != stored_columns) text += fmt::format(",{}={}", key, matrix.pitch);
-      fills &= (matrix.end - matrix.address) * 8 == stored_rows * matrix.pitch * static_cast<std::uint64_t>(matrix.bits);
-    };
-    add("lda", a, product.m, stored);
-    add("ldb", b, product.k, product.n);
-    add("ldc", c, product.m, product.n);
-    if (!fills) text += fmt::format(",bits={}x{}x{}", a.bits, b.bits, c.bits);
     return text;
   }
 
@@ -184,6 +179,7 @@ struct Guesser::State {
     return {lengths.begin(), lengths.end()};
   }
 
+  std::unique_ptr<machine::Observer> observer(std::uint64_t cluster);
   Guess guess(bool errs) const;
   Guess guess_reads(bool errs) const;
 
@@ -192,8 +188,6 @@ struct Guesser::State {
   const DeviceMemory& memory;
   std::vector<std::uint64_t> pointers;
   AffineHints hints;
-  Reports reports;
-  Setup setup{program_of(kernel), {}, 0, static_cast<std::uint32_t>(program_of(kernel).call_tree.level_bytes), reports};
   std::mutex mutex;
   std::map<std::uint64_t, Meetings> found;  ///< by cluster
   std::map<std::uint64_t, Reads> reads;     ///< by cluster, where nothing is multiplied
@@ -249,7 +243,7 @@ Guess Guesser::State::guess(bool errs) const {
       guess.text += guess.text.empty() ? "looks like " : "; and like ";
     else
       guess.text += fmt::format("{}most elements fit no product; the nearest is ", guess.text.empty() ? "" : "; ");
-    guess.text += product_text(product, 0, true);
+    guess.text += text_for_people(product);
     const std::uint64_t parts =
         product.matrices[of_c].part == 0 ? 1 : (matrices[of_c].end - matrices[of_c].address) / product.matrices[of_c].part;
     if (parts > 1)
@@ -263,31 +257,32 @@ Guess Guesser::State::guess(bool errs) const {
       guess.text += fmt::format("; rows of both factors have {} elements, of which k {} to {} have no part in it", product.padded_k,
                                 product.k, product.padded_k - 1);
     for (std::uint64_t part = 0; part < parts && !product.sums_parts && product.is_likely; ++part)
-      guess.product += (guess.product.empty() ? "" : ";") + product_text(product, part, false);
+      guess.products.push_back(product_of(product, part));
   }
   if (guess.text.empty()) guess.text = why_none(all);
   return guess;
 }
 
 Guesser::Guesser(const Kernel& kernel, const LaunchConfig& config, const DeviceMemory& memory, const std::vector<Argument>& arguments)
-    : state_(std::make_unique<State>(kernel, config, memory, arguments)) {}
+    : state_(std::make_shared<State>(kernel, config, memory, arguments)) {}
 
-Guesser::~Guesser() = default;
+void Guesser::observe(LaunchOptions& options) const {
+  options.observers_of_clusters.push_back([state = state_](std::uint64_t cluster) { return state->observer(cluster); });
+}
 
-std::unique_ptr<machine::Observer> Guesser::observer(std::uint64_t cluster) {
-  State& state = *state_;
-  if (program_of(state.kernel).call_tree.recursive) return nullptr;
-  if (cluster % state.step() != 0 && cluster + 1 != state.clusters()) return nullptr;
-  if (!multiplies(program_of(state.kernel)))
-    return std::make_unique<ReadRecorder>(state.setup, [&state, cluster](Reads&& found) {
-      const std::lock_guard lock(state.mutex);
-      state.reads.emplace(cluster, std::move(found));
+std::unique_ptr<machine::Observer> Guesser::State::observer(std::uint64_t cluster) {
+  if (program_of(kernel).call_tree.recursive) return nullptr;
+  if (cluster % step() != 0 && cluster + 1 != clusters()) return nullptr;
+  if (!multiplies(program_of(kernel)))
+    return std::make_unique<ReadRecorder>(program_of(kernel), memory, [this, cluster](Reads&& each) {
+      const std::lock_guard lock(mutex);
+      reads.emplace(cluster, std::move(each));
     });
-  const std::size_t followed = static_cast<std::size_t>(std::min(state.clusters(), most_clusters));
-  return std::make_unique<MeetingRecorder>(state.setup, std::max<std::size_t>(256, most_elements / followed),
-                                           [&state, cluster](Meetings&& found) {
-                                             const std::lock_guard lock(state.mutex);
-                                             state.found.emplace(cluster, std::move(found));
+  const std::size_t followed = static_cast<std::size_t>(std::min(clusters(), most_clusters));
+  return std::make_unique<MeetingRecorder>(program_of(kernel), std::max<std::size_t>(256, most_elements / followed),
+                                           [this, cluster](Meetings&& each) {
+                                             const std::lock_guard lock(mutex);
+                                             found.emplace(cluster, std::move(each));
                                            });
 }
 

@@ -5,7 +5,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 namespace {
 
 std::uint64_t bit_in_memory(const Origin& origin) {
@@ -142,4 +142,4 @@ void MeetingRecorder::writes(const GlobalWrite& write, const machine::WarpState&
   }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -14,7 +14,7 @@
 #include <warpmat/provenance/numbered.h>
 #include <warpmat/provenance/origins.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// The matrices of a product, C = A * B, by number.
 enum MatrixNumber : std::uint8_t { of_a, of_b, of_c, matrix_count };
@@ -47,7 +47,8 @@ class MeetingRecorder : public Origins {
   using Receiver = std::function<void(Meetings&&)>;
 
   /// Keeps at most `most` elements that are stored, chosen by their addresses.
-  MeetingRecorder(const Setup& setup, std::size_t most, Receiver receiver) : Origins(setup), most_(most), receiver_(std::move(receiver)) {}
+  MeetingRecorder(const code::Program& program, std::size_t most, Receiver receiver)
+      : Origins(program), most_(most), receiver_(std::move(receiver)) {}
   ~MeetingRecorder() override { receiver_(std::move(found_)); }
 
  protected:
@@ -82,4 +83,4 @@ class MeetingRecorder : public Origins {
   Receiver receiver_;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -4,7 +4,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// The notes of all lists, one after the other.
 template <typename... Lists>
@@ -14,4 +14,4 @@ std::vector<Trap::Note> together(const Lists&... lists) {
   return all;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

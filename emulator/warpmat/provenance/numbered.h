@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// Values by number. The number of a value that was freed is given again.
 template <typename Value>
@@ -47,4 +47,4 @@ class Numbered {
   std::size_t full_at_ = std::size_t{1} << 13;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// Where a byte comes from. 64 bits say what it is, 64 bits which way it took.
 struct Origin {
@@ -208,4 +208,4 @@ class WarpOrigins {
   std::uint64_t changes_ = 0;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

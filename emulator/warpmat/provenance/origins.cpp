@@ -5,23 +5,23 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using code::Slot;
 using machine::Event;
 using machine::EventKinds;
 using machine::WarpState;
 
-Origins::Origins(const Setup& setup)
+Origins::Origins(const code::Program& program)
     : Observer(EventKinds::operations | EventKinds::accesses | EventKinds::shared_accesses | EventKinds::exchanges | EventKinds::copies |
                EventKinds::products),
-      setup_(setup),
-      has_companions_(block_of(CompanionMatrix::Kind::scale, setup.program) != 0 ||
-                      block_of(CompanionMatrix::Kind::metadata, setup.program) != 0) {}
+      program_(program),
+      has_companions_(block_of(CompanionMatrix::Kind::scale, program) != 0 || block_of(CompanionMatrix::Kind::metadata, program) != 0) {}
 
 void Origins::block_begins(const machine::BlockEvent& event) {
+  const std::uint64_t frame_bytes = program_.call_tree.level_bytes * program_.call_tree.levels();
   blocks_.push_back({event.shared.data(), std::vector<Origin>(event.shared.size()),
-                     std::vector<WarpOrigins>(static_cast<std::size_t>(event.warps), WarpOrigins(setup_.frame_bytes)),
+                     std::vector<WarpOrigins>(static_cast<std::size_t>(event.warps), WarpOrigins(static_cast<std::uint32_t>(frame_bytes))),
                      std::vector<const WarpState*>(static_cast<std::size_t>(event.warps))});
 }
 
@@ -65,4 +65,4 @@ void Origins::clear_results(const Event& event, LaneMask lanes) {
     registers(event).clear(place(event, warp_of(event).result_slot(operation_of(event), i)), lanes);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -9,13 +9,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include <warpmat/provenance/byte_flow.h>
-#include <warpmat/checks/checks.h>
-#include <warpmat/provenance/origin.h>
 #include <warpmat/forms.h>
+#include <warpmat/observer.h>
+#include <warpmat/provenance/byte_flow.h>
+#include <warpmat/provenance/origin.h>
+#include <warpmat/ptx/program/code.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// An operand of a product, as the origins of its elements: `lines` rows of A or columns of B by `depth` elements along k.
 struct OperandOrigins {
@@ -47,7 +48,7 @@ struct OriginProduct {
 /// to global memory is told to a derived class, which says what is of interest.
 class Origins : public machine::Observer {
  public:
-  explicit Origins(const Setup& setup);
+  explicit Origins(const code::Program& program);
 
   void block_begins(const machine::BlockEvent& event) override;
   void operation(const machine::Event& event) override;
@@ -89,7 +90,7 @@ class Origins : public machine::Observer {
   virtual Origin combines(const Origin& a, const Origin& b, const Computation& how) = 0;
   virtual void writes(const GlobalWrite& write, const machine::WarpState& warp) = 0;
 
-  const Setup& setup() const { return setup_; }
+  const code::Program& program() const { return program_; }
   Ways& ways() { return ways_; }
   const Ways& ways() const { return ways_; }
   /// The products, by number, whose results some byte still has. Forgets operands that were looked at.
@@ -198,7 +199,7 @@ class Origins : public machine::Observer {
   OperandOrigins in_shared(const machine::Event& event, const std::vector<std::uint32_t>& chunks, Major major, int lines, int depth,
                            int bits);
 
-  const Setup& setup_;
+  const code::Program& program_;
   const bool has_companions_;  ///< whether a form has scale factors or metadata: then all of global memory is followed
   Ways ways_;
   std::vector<BlockOrigins> blocks_;  ///< by rank
@@ -225,4 +226,4 @@ class Origins : public machine::Observer {
   std::size_t run_ = 0;                                           ///< wmma: the next of its runs
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

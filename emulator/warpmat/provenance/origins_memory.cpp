@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <array>
 
-#include <warpmat/provenance/async_copies.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/provenance/async_copies.h>
 
 // Origins through memory: loads, stores, copies, rows of ldmatrix, bulk copies.
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -32,7 +32,7 @@ void Origins::read(const AccessEvent& event, int lane, std::size_t at, std::span
       for (std::size_t b = 0; b < to.size() && offset + b < of.shared.size(); ++b) {
         to[b] = of.shared[offset + b];
         if (to[b].way == 0 && !to[b].known()) continue;
-        to[b].address = setup_.program.shared_base + static_cast<std::uint32_t>(offset + b);
+        to[b].address = program_.shared_base + static_cast<std::uint32_t>(offset + b);
         to[b].way = step(to[b].way, &Way::read, statement);
       }
       return;
@@ -111,10 +111,10 @@ void Origins::access(const AccessEvent& event) {
   }
   const Operation& operation = operation_of(event.event);
   if (operation.semantics == Semantics::matrix) {
-    const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
+    const Form& form = program_.of<code::Matrix>(operation).instruction.form();
     return moves_matrix(form) ? move_run(event) : move_rows(event, form);
   }
-  const code::Access& access = setup_.program.of<code::Access>(operation);
+  const code::Access& access = program_.of<code::Access>(operation);
   const int width = access.register_bits <= 32 ? 4 : access.register_bits / 8;
   if (event.reads && event.writes) {
     for (int e = 0; e < access.vector && 1 + e < operation.sources; ++e)
@@ -136,7 +136,7 @@ void Origins::copy_asynchronously(const AccessEvent& event) {
   ++of.changes;
   const std::uint32_t statement = event.event.statement();
   const std::uint32_t way = ways_.number_of({.load = statement, .store = statement, .warp = event.event.warp()});
-  for_each_copied(event, setup_.program, [&](int lane, std::uint64_t address, std::uint32_t size, std::uint32_t bytes) {
+  for_each_copied(event, program_, [&](int lane, std::uint64_t address, std::uint32_t size, std::uint32_t bytes) {
     const std::size_t offset = offset_from(of.first, event.places[static_cast<std::size_t>(lane)]);
     for (std::uint32_t b = 0; b < bytes && offset + b < of.shared.size(); ++b) {
       of.shared[offset + b] = b < size ? in_global(address + b, way) : Origin{};
@@ -199,7 +199,7 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
     for (int b = 0; b < memory_bytes; ++b) {
       Origin origin = shared[b];
       if (origin.in_memory()) origin.what += row.row_bit % 8u;
-      origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset) + static_cast<std::uint32_t>(b);
+      origin.address = program_.shared_base + static_cast<std::uint32_t>(offset) + static_cast<std::uint32_t>(b);
       origin.way = step(origin.way, &Way::read, at.statement());
       to[row.reg]->lane(row.lane)[row.byte + b] = origin;
     }
@@ -209,7 +209,7 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
 /// wmma.load and wmma.store: their accesses come in the order of their runs.
 void Origins::move_run(const AccessEvent& event) {
   const Event& at = event.event;
-  const code::Matrix& matrix = setup_.program.of<code::Matrix>(operation_of(at));
+  const code::Matrix& matrix = program_.of<code::Matrix>(operation_of(at));
   const MatrixRun& run = matrix.runs.runs[run_++ % matrix.runs.runs.size()];
   const int width = matrix.instruction.form().operand(OperandName::r).fragment.register_bits() / 8;
   if (event.writes)
@@ -232,7 +232,7 @@ void Origins::bulk_completes(const machine::BulkEvent& event) {
     std::vector<Origin>& shared = blocks_[static_cast<std::size_t>(transfer.shared.rank)].shared;
     for (const machine::SharedRange& range : event.written)
       std::fill_n(shared.begin() + static_cast<std::ptrdiff_t>(range.offset), range.bytes, Origin{0, 0, way});
-    for_each_moved(transfer, setup_.program.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
+    for_each_moved(transfer, program_.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
       for (std::uint64_t b = 0; b < bytes; ++b)
         if (const Origin origin = in_global(address + b, way); origin.known()) shared[offset + b] = origin;
     });
@@ -247,11 +247,11 @@ void Origins::bulk_completes(const machine::BulkEvent& event) {
     return;
   }
   const WarpState* const warp = blocks_[static_cast<std::size_t>(event.rank)].states[static_cast<std::size_t>(event.warp)];
-  for_each_moved(transfer, setup_.program.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
+  for_each_moved(transfer, program_.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
     writes({address, static_cast<std::uint32_t>(bytes), read.data() + (offset - transfer.shared.offset), event.statement, event.warp,
             event.lane, event.reduces},
            *warp);
   });
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

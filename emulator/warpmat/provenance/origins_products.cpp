@@ -11,7 +11,7 @@
 
 // Origins of the operands and results of matrix instructions.
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -62,7 +62,7 @@ void Origins::transpose(const Event& event, const Form& form) {
 void Origins::performs(const Event& event) {
   const Operation& operation = operation_of(event);
   if (operation.semantics != Semantics::matrix) return;
-  const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
+  const Form& form = program_.of<code::Matrix>(operation).instruction.form();
   run_ = 0;
   if (form.mnemonic == Mnemonic::wmma_load) clear_results(event, all_lanes);
   if (form.mnemonic == Mnemonic::movmatrix) transpose(event, form);
@@ -303,9 +303,9 @@ OperandOrigins Origins::in_shared(const Event& event, const std::vector<std::uin
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const int outer = static_cast<int>(i) / along, inner = static_cast<int>(i) % along * in_chunk;
     for (int e = 0; e < in_chunk; ++e) {
-      const std::size_t offset = chunks[i] - setup_.program.shared_base + static_cast<std::size_t>(e * bits / 8);
+      const std::size_t offset = chunks[i] - program_.shared_base + static_cast<std::size_t>(e * bits / 8);
       Origin origin = of.shared[offset];
-      origin.address = setup_.program.shared_base + static_cast<std::uint32_t>(offset);
+      origin.address = program_.shared_base + static_cast<std::uint32_t>(offset);
       origin.way = step(origin.way, &Way::read, event.statement());
       const int line = major == Major::k ? outer : inner + e, k = major == Major::k ? inner + e : outer;
       operand.elements[static_cast<std::size_t>(line * depth + k)] = origin;
@@ -360,4 +360,4 @@ const OperandOrigins& Origins::operand_b(const Event& event, const std::vector<s
   return cached.origins;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

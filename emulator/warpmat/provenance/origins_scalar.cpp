@@ -11,7 +11,7 @@
 
 // Origins through registers: scalar operations, exchanges between lanes, calls.
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -134,10 +134,10 @@ Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& know
   constexpr std::size_t most_flows = 4096;  // of values on which a flow depends there may be many
   const Operation& operation = operation_of(event);
   const WarpState& warp = warp_of(event);
-  if (statements_.empty()) statements_.resize(setup_.program.statements.size());
+  if (statements_.empty()) statements_.resize(program_.statements.size());
   StatementFlow& cached = statements_[operation.statement];
   if (cached.flow == nullptr) {
-    const catalogue::NameRow& instruction = catalogue::row_of(setup_.program.names[operation.statement]);
+    const catalogue::NameRow& instruction = catalogue::row_of(program_.names[operation.statement]);
     cached.depends = instruction.has(catalogue::trait::places_bytes);
     cached.adds = instruction.has(catalogue::trait::adds);
   }
@@ -167,7 +167,7 @@ Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& know
   if (flows_.size() > most_flows) flows_.clear();
   std::shared_ptr<const ByteFlow>& shared = flows_[key];
   if (shared == nullptr)
-    shared = std::make_shared<const ByteFlow>(byte_flow(setup_.program, operation, std::span(sources).first(operation.sources), by_lane));
+    shared = std::make_shared<const ByteFlow>(byte_flow(program_, operation, std::span(sources).first(operation.sources), by_lane));
   cached.flow = shared;
   return cached;
 }
@@ -252,4 +252,4 @@ void Origins::returns(const machine::CallEvent& event) {
     move_registers(event.event, callee_frame_of(event), copy.callee, caller_frame_of(event) + static_cast<std::size_t>(copy.caller));
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

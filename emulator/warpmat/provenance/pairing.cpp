@@ -10,14 +10,14 @@
 
 // Products: their operands are held against the matrix product, and their sums are noted.
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using machine::WarpState;
 
 std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   const int depth = product.b.depth;
   const int group = product.form.sparsity == Sparsity::dense ? 1 : metadata_group(product.form) / 2;
-  const auto& gemms = setup().gemms;
+  const auto& gemms = launch_.gemms;
   const std::size_t last = std::max(product.a.slot, product.b.slot);
   if (looks_.size() <= last) looks_.resize(last + 1);  // before there are references
   Look& of_a = look_of(product.a, 'a', depth, group);
@@ -26,9 +26,9 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   if (of == gemms.end()) return product.previous();
   const Operand& a = of_a.operand;
   const Operand& b = of_b.operand;
-  setup().reports.stores[static_cast<std::size_t>(of - gemms.begin())].note_product();
+  launch_.stores[static_cast<std::size_t>(of - gemms.begin())].note_product();
   const Operand* const image = a.taps != nullptr ? &a : b.taps != nullptr ? &b : nullptr;
-  if (!setup().why) {
+  if (!launch_.element) {
     if (image != nullptr) check_image(product, *image);
     check_formats(product, a, b);
     if (!a.regular || !b.regular) check_widths(product, a, b);
@@ -45,13 +45,13 @@ std::optional<std::uint32_t> Pairing::multiplies(const OriginProduct& product) {
   inherit_places(product, sum);
   accumulate(product, a, b, sum);
   note_companions(product, a, b);
-  if (setup().why) record(product, a, b, sum);
+  if (launch_.element) record(product, a, b, sum);
   return sums_.add(std::move(sum));
 }
 
 /// Frees the sums which no byte has, nor another sum that one has. The way of an element needs all of them.
 void Pairing::collect() {
-  if (setup().why || !sums_.is_full()) return;
+  if (launch_.element || !sums_.is_full()) return;
   std::vector<bool> used = products_in_use(sums_.size());
   looks_.clear();
   std::vector<std::uint32_t> reached;
@@ -208,7 +208,7 @@ void Pairing::check_same_element(const OriginProduct& product, const Operand& a,
   const auto [new_m, new_n] = sum.element(row, column);
   const bool row_differs = previous.gemm != sum.gemm || (m >= 0 && new_m >= 0 && m != new_m);
   const bool column_differs = n >= 0 && new_n >= 0 && n != new_n;
-  if ((!row_differs && !column_differs) || setup().why) return;
+  if ((!row_differs && !column_differs) || launch_.element) return;
   const WarpState& warp = warp_of(product.event);
   const bool of_a = row_differs != sum.swapped;
   const Origin& before = of_a ? previous.rows->origin(old.row()) : previous.columns->origin(old.column());
@@ -271,7 +271,7 @@ void Pairing::accumulate(const OriginProduct& product, const Operand& a, const O
     if (is_new) {
       std::optional<int> twice;
       found->second = sets_.with(before[i], depths, twice);
-      if (twice && !setup().why && !split(sum))
+      if (twice && !launch_.element && !split(sum))
         refuse_twice(product, a, b, sum, *twice, static_cast<int>(i / columns), static_cast<int>(i % columns));
     }
     sum.depths.push_back(found->second);
@@ -290,4 +290,4 @@ void Pairing::refuse_twice(const OriginProduct& product, const Operand& a, const
                      Trap::Kind::mispaired);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

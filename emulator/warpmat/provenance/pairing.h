@@ -3,25 +3,41 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <warpmat/provenance/companion.h>
 #include <warpmat/provenance/depth_sets.h>
 #include <warpmat/provenance/gemm.h>
+#include <warpmat/provenance/gemm_stores.h>
 #include <warpmat/provenance/notes.h>
 #include <warpmat/provenance/numbered.h>
 #include <warpmat/provenance/origins.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
-/// Holds each product of mma, wmma and wgmma against the matrix product that the launch is told: both factors have the same k, an
+/// A launch that is held against products: what the observers of its clusters share.
+struct PairedLaunch {
+  const code::Program& program;
+  const DeviceMemory& memory;
+  Dim3 grid{};
+  std::vector<Gemm> gemms{};
+  std::optional<GemmElement> element{};                                    ///< whose way is wanted: then nothing is an error
+  std::vector<GemmStores> stores{};                                        ///< by product
+  std::vector<std::array<Companion, Gemm::companion_count>> companions{};  ///< by product, as Gemm::companions
+  std::map<std::uint64_t, Why> ways{};                                     ///< of the element, by the block that stores it
+  std::mutex mutex{};                                                      ///< of `ways`
+};
+
+/// Holds each product of mma, wmma and wgmma against the matrix products of the launch: both factors have the same k, an
 /// accumulator is that of one element of C, adds each k once, and is stored there. The first one that is not ends the launch. Factors that
 /// are not elements of A and B are not looked at.
 class Pairing : public Origins {
  public:
-  explicit Pairing(const Setup& setup) : Origins(setup), gemm_(&setup.gemms.front()) {}
+  explicit Pairing(PairedLaunch& launch) : Origins(launch.program), launch_(launch), gemm_(&launch.gemms.front()) {}
 
  protected:
   bool follows(std::uint64_t address) const override;
@@ -79,14 +95,14 @@ class Pairing : public Origins {
     };
     std::optional<Lacking> lacking = std::nullopt;
     std::shared_ptr<const Lines> rows, columns;  ///< of C
-    /// What LaunchOptions::why shows of the product; null where the element has no part in it.
+    /// What ProductRequest::element asks of the product; null where the element has no part in it.
     struct Step {
       OperandOrigins a, b;
       std::vector<Origin> c;
       std::vector<std::uint32_t> words_a, words_b, words_c;  ///< of the operands' registers
     };
     std::shared_ptr<const Step> step = nullptr;
-    std::optional<std::pair<std::uint32_t, std::uint32_t>> addends = std::nullopt;  ///< LaunchOptions::why: it is the sum of these two
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> addends = std::nullopt;  ///< ProductRequest::element: it is the sum of these two
     std::vector<std::uint32_t> depths{};  ///< DepthSets by row and column; one for all where they are alike
     std::uint32_t depth_set(int row, int column) const {
       return depths.size() == 1 ? depths[0]
@@ -163,6 +179,7 @@ class Pairing : public Origins {
   std::vector<Trap::Note> history(const Operand& operand, int line, int k, const Seen& wanted, const OriginProduct& product);
   std::string missing(std::uint32_t set) const;
 
+  PairedLaunch& launch_;
   const Gemm* gemm_;          ///< that of the product or element which is looked at
   std::size_t recorded_ = 0;  ///< bytes of all steps
   std::vector<Look> looks_;   ///< by slot
@@ -172,4 +189,4 @@ class Pairing : public Origins {
   DepthSets sets_;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

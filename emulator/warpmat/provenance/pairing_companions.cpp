@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include <warpmat/provenance/pairing.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/provenance/pairing.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 void Pairing::note_companions(const OriginProduct& product, const Operand& a, const Operand& b) {
   note_companion(product, a, product.scales_a, CompanionMatrix::Kind::scale);
@@ -22,8 +22,9 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
       std::ranges::find_if(gemm_->companions, [&](const CompanionMatrix& c) { return c.kind == kind && c.of_b == operand.is_b; });
   if (entries.lines == 0 || told == gemm_->companions.end() || gemm_->convolution) return;
   const machine::WarpState& warp = warp_of(product.event);
-  Companion& companion = setup().reports.companions[static_cast<std::size_t>(gemm_ - setup().gemms.data())]
-                                                   [static_cast<std::size_t>(told - gemm_->companions.begin())];
+  Companion& companion =
+      launch_
+          .companions[static_cast<std::size_t>(gemm_ - launch_.gemms.data())][static_cast<std::size_t>(told - gemm_->companions.begin())];
   const int size = operand.depth / entries.depth;
   std::vector<Companion::Entry> found;
   for (int line = 0; line < entries.lines; ++line)
@@ -44,8 +45,8 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
       if (is_new) number->second = companion.add(use());
       found.push_back({element.line, element.depth / size, entry.bit(), number->second, entry.derived()});
     }
-  companion.note({operand.is_b ? gemm_->b : gemm_->a, operand.is_b, *told, *setup().memory}, found, size, warp.block().index(),
+  companion.note({operand.is_b ? gemm_->b : gemm_->a, operand.is_b, *told, launch_.memory}, found, size, warp.block().index(),
                  product.event.warp());
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

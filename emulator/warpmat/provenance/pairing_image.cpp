@@ -5,10 +5,10 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/provenance/pairing.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/provenance/pairing.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// The output for which the element of an image at `place`, a pixel and a channel, meets the tap at `k`; nothing where none needs both.
 Pairing::Seen Pairing::seen_in_image(const Operand& image, const std::pair<int, int>& place, int k) const {
@@ -70,4 +70,4 @@ void Pairing::check_image(const OriginProduct& product, const Operand& image) {
     }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -6,11 +6,11 @@
 
 // What the operands of a product hold of the matrices.
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 bool Pairing::follows(std::uint64_t address) const {
   return std::ranges::any_of(
-      setup().gemms, [&](const Gemm& gemm) { return gemm.a.contains(address) || gemm.b.contains(address) || gemm.c.contains(address); });
+      launch_.gemms, [&](const Gemm& gemm) { return gemm.a.contains(address) || gemm.b.contains(address) || gemm.c.contains(address); });
 }
 
 /// Row and column of an element of a matrix, in memory or in the sums of the product that forms it.
@@ -19,7 +19,7 @@ std::optional<std::pair<int, int>> Pairing::place_of(const GemmMatrix& matrix, c
   if (origin.kind() != Origin::Kind::sum) return std::nullopt;
   const Sum& sum = sums_[origin.product()];
   const auto place = sum.element(origin.row(), origin.column());
-  if (sum.gemm != &setup().gemms[static_cast<std::size_t>(matrix.producer)] || place.first < 0 || place.second < 0) return std::nullopt;
+  if (sum.gemm != &launch_.gemms[static_cast<std::size_t>(matrix.producer)] || place.first < 0 || place.second < 0) return std::nullopt;
   return place;
 }
 
@@ -137,4 +137,4 @@ void Pairing::look(Operand& operand) const {
     }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -6,12 +6,12 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/provenance/pairing.h>
 #include <warpmat/layout.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/provenance/pairing.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using machine::WarpState;
 
@@ -116,7 +116,7 @@ std::string Pairing::where_is(const Operand& operand, const Seen& wanted, const 
   const auto found = std::ranges::find_if(bytes, [&](const Origin& o) { return o.kind() == Origin::Kind::memory && o.bit() == bit; });
   if (found == bytes.end()) return fmt::format("{} is nowhere in shared memory", name_of(operand, wanted));
   return fmt::format("{} lies at {:#x}", name_of(operand, wanted),
-                     setup().program.shared_base + static_cast<std::uint32_t>(found - bytes.begin()));
+                     program().shared_base + static_cast<std::uint32_t>(found - bytes.begin()));
 }
 
 std::vector<Trap::Note> Pairing::history(const Operand& operand, int line, int k, const Seen& wanted, const OriginProduct& product) {
@@ -157,7 +157,7 @@ std::vector<Trap::Note> Pairing::layouts(const Operand& operand, const OriginPro
     const std::int64_t outer = along_lines ? depth : line, inner = along_lines ? line : depth;
     const std::int64_t first_outer = along_lines ? first.depth : first.line, first_inner = along_lines ? first.line : first.depth;
     if (std::abs(outer - first_outer) > reach || std::abs(inner - first_inner) * bits / 8 > reach * 16) continue;
-    written.push_back({outer, inner * bits / 8, setup().program.shared_base + static_cast<std::uint32_t>(offset)});
+    written.push_back({outer, inner * bits / 8, program().shared_base + static_cast<std::uint32_t>(offset)});
   }
   const std::vector<TileLayout> reader = layouts_of(read), writer = layouts_of(written);
   if (reader.empty() || writer.empty()) return {};
@@ -181,4 +181,4 @@ std::string Pairing::missing(std::uint32_t set) const {
   return text;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -1,5 +1,5 @@
-#include <warpmat/provenance/pairing.h>
 #include <warpmat/machine/kernel_trap.h>
+#include <warpmat/provenance/pairing.h>
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 
 // What is stored.
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using machine::WarpState;
 
@@ -34,7 +34,7 @@ std::vector<Trap::Note> Pairing::ways_of(const Origin& origin, const WarpState& 
 }
 
 void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
-  for (const Gemm& gemm : setup().gemms) {
+  for (const Gemm& gemm : launch_.gemms) {
     gemm_ = &gemm;
     write_element(write, warp);
   }
@@ -42,7 +42,7 @@ void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
 
 /// The number of a warp's block in the grid.
 std::uint64_t Pairing::block_number(const WarpState& warp) const {
-  const Dim3 block = warp.block().index(), grid = setup().grid;
+  const Dim3 block = warp.block().index(), grid = launch_.grid;
   return (std::uint64_t{block.z} * grid.y + block.y) * grid.x + block.x;
 }
 
@@ -50,7 +50,7 @@ std::uint64_t Pairing::block_number(const WarpState& warp) const {
 void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
   const std::uint64_t first = write.address, last = first + write.bytes;
   if (gemm_->c.bits == 0 || last <= gemm_->c.address || first >= gemm_->c.end()) return;
-  const auto number = static_cast<std::size_t>(gemm_ - setup().gemms.data());
+  const auto number = static_cast<std::size_t>(gemm_ - launch_.gemms.data());
   const auto bytes = static_cast<std::uint64_t>(std::max(1, gemm_->c.bits / 8));
   for (std::uint64_t at = std::max(first, gemm_->c.address); at < std::min(last, gemm_->c.end()); ++at) {
     if ((at - gemm_->c.address) % bytes != 0) continue;
@@ -59,9 +59,9 @@ void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
     Origin origin;
     for (std::uint64_t b = 0; b < bytes && at + b < last && !origin.known(); ++b) origin = write.origins[at + b - first];
     const bool sum = origin.kind() == Origin::Kind::sum && sums_[origin.product()].gemm == gemm_;
-    if (setup().why && setup().why->gemm == number && setup().why->place == *place) explain(origin, write, warp);
-    if (sum && !setup().why) check_element(origin, place->first, place->second, write, warp);
-    setup().reports.stores[number].store(
+    if (launch_.element && launch_.element->gemm == number && launch_.element->place == *place) explain(origin, write, warp);
+    if (sum && !launch_.element) check_element(origin, place->first, place->second, write, warp);
+    launch_.stores[number].store(
         *gemm_, place->first, place->second, static_cast<std::uint32_t>(block_number(warp)), sum,
         [&] { return site_of(warp, write.lane, write.statement); },
         [&] { return sum ? ways_of(origin, warp) : std::vector{warp.note("this stores what is no sum of products", write.statement)}; });
@@ -146,4 +146,4 @@ void Pairing::report_store(const GlobalWrite& write, const WarpState& warp, cons
   throw machine::kernel_trap(site_of(warp, write.lane, write.statement), write.address, reason, Trap::Kind::mispaired);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -9,7 +9,7 @@
 
 // What scalar operations make of sums: their sum, and values by which they are scaled.
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using machine::WarpState;
 
@@ -17,7 +17,7 @@ using machine::WarpState;
 std::pair<std::size_t, int> Pairing::row_of(const Origin& origin) const {
   if (origin.kind() != Origin::Kind::sum) return {origin.gemm(), origin.line()};
   const Sum& sum = sums_[origin.product()];
-  return {static_cast<std::size_t>(sum.gemm - setup().gemms.data()), sum.element(origin.row(), origin.column()).first};
+  return {static_cast<std::size_t>(sum.gemm - launch_.gemms.data()), sum.element(origin.row(), origin.column()).first};
 }
 
 /// Two accumulators of one element of C are the sum of their products; of others a row may be left. Beside a sum of a later product, one of
@@ -59,14 +59,14 @@ std::optional<Origin> Pairing::added(const Origin& a, const Origin& b, const Com
     sum.partial |= other.partial;
     sum.depths.clear();
     sum.step = nullptr;
-    if (setup().why) sum.addends = key;
+    if (launch_.element) sum.addends = key;
     std::optional<int> twice;
     const bool alike = one.depths.size() == 1 && other.depths.size() == 1;
     for (std::size_t r = 0; r < (alike ? 1 : one.rows->numbers.size()); ++r)
       for (std::size_t c = 0; c < (alike ? 1 : one.columns->numbers.size()); ++c)
         sum.depths.push_back(sets_.united(one.depth_set(static_cast<int>(r), static_cast<int>(c)),
                                           other.depth_set(static_cast<int>(r), static_cast<int>(c)), twice));
-    if (twice && !setup().why && !split(one) && !split(other)) {
+    if (twice && !launch_.element && !split(one) && !split(other)) {
       const auto [m, n] = one.element(a.row(), a.column());
       const machine::WarpState& warp = warp_of(how.event);
       how.event.trap(how.lane, std::nullopt,
@@ -81,14 +81,14 @@ std::optional<Origin> Pairing::added(const Origin& a, const Origin& b, const Com
 
 /// Traps where a sum of the later product is scaled by what is computed of other rows of its factor than its own: O[r] by sums of S[r].
 void Pairing::check_factor(const Origin& later, const Origin& factor, const Computation& how) {
-  if (later.kind() != Origin::Kind::sum || setup().why) return;
+  if (later.kind() != Origin::Kind::sum || launch_.element) return;
   const auto of_later = row_of(later), of_factor = row_of(factor);
   const int row = of_later.second, line = of_factor.second;
-  const Gemm& gemm = setup().gemms[of_later.first];
+  const Gemm& gemm = launch_.gemms[of_later.first];
   const bool mixed = factor.kind() == Origin::Kind::mixed;
   if (row < 0 || line < 0 || gemm.a.producer != static_cast<int>(of_factor.first) || (!mixed && line == row)) return;
   const auto [m, n] = sums_[later.product()].element(later.row(), later.column());
-  const std::string& name = setup().gemms[of_factor.first].c.name;
+  const std::string& name = launch_.gemms[of_factor.first].c.name;
   const std::uint32_t at = ways()[factor.way].load;
   std::vector<Trap::Note> notes;
   if (at != Way::no_statement)
@@ -100,4 +100,4 @@ void Pairing::check_factor(const Origin& later, const Origin& factor, const Comp
                  Trap::Kind::mispaired);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -4,12 +4,12 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/provenance/pairing.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/provenance/pairing.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using machine::WarpState;
 
@@ -21,8 +21,8 @@ constexpr std::size_t most_recorded = std::size_t{512} << 20;  // bytes of steps
 
 /// Keeps what a product multiplied where the element may have a part in it: one of its rows is that of the element, or one of its columns.
 void Pairing::record(const OriginProduct& product, const Operand& a, const Operand& b, Sum& sum) {
-  const auto [row, column] = sum.swapped ? std::pair(setup().why->place.second, setup().why->place.first) : setup().why->place;
-  const bool concerns = sum.gemm != &setup().gemms[setup().why->gemm] || std::ranges::find(a.lines, row) != a.lines.end() ||
+  const auto [row, column] = sum.swapped ? std::pair(launch_.element->place.second, launch_.element->place.first) : launch_.element->place;
+  const bool concerns = sum.gemm != &launch_.gemms[launch_.element->gemm] || std::ranges::find(a.lines, row) != a.lines.end() ||
                         std::ranges::find(b.lines, column) != b.lines.end();
   const std::size_t bytes = sizeof(Origin) * (product.a.elements.size() + product.b.elements.size()) +
                             sizeof(Origin) * static_cast<std::size_t>(product.a.lines * product.b.lines);
@@ -139,7 +139,7 @@ void Pairing::add_steps(std::uint32_t product, int row, int column, const WarpSt
 
 void Pairing::explain(const Origin& origin, const GlobalWrite& write, const WarpState& warp) {
   const Dim3 block = warp.block().index();
-  const auto [row, column] = setup().why->place;
+  const auto [row, column] = launch_.element->place;
   Why why;
   why.text = fmt::format("{} is stored by block ({}, {}, {}), warp {}, lane {}, {}\n", gemm_->c.element(row, column), block.x, block.y,
                          block.z, write.warp, write.lane, warp.statement_name(write.statement));
@@ -150,8 +150,8 @@ void Pairing::explain(const Origin& origin, const GlobalWrite& write, const Warp
   } else {
     why.text += "  it is no sum of products of the matrices: " + way_of(origin, warp) + "\n";
   }
-  const std::lock_guard lock(setup().reports.why_mutex);
-  setup().reports.why[block_number(warp)] = std::move(why);
+  const std::lock_guard lock(launch_.mutex);
+  launch_.ways[block_number(warp)] = std::move(why);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -14,7 +14,7 @@
 
 #include <warpmat/machine/kernel_trap.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 namespace {
 
@@ -198,7 +198,7 @@ class Finder {
     for (const StoredElement& element : elements_) {
       const auto buffer = launch_.memory.find(element.address);
       if (!buffer) continue;
-      const std::uint32_t line = first_of_line(launch_.program, element.statement);
+      const std::uint32_t line = machine::first_of_line(launch_.program, element.statement);
       Group& group = groups[{buffer->address, line}];
       if (group.elements.empty()) group = {buffer->address, line, element.bytes};
       if (group.bytes == element.bytes) group.elements.push_back(&element);
@@ -537,4 +537,4 @@ ReadPattern find_pattern(const ReadLaunch& launch) {
   return Finder(launch).find();
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

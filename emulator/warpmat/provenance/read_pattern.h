@@ -8,7 +8,7 @@
 
 #include <warpmat/provenance/reads.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// A launch of which the clusters' reads are known.
 struct ReadLaunch {
@@ -32,4 +32,4 @@ struct ReadPattern {
 /// proportion. Those that are not, although their neighbours are, and although the places exist, are findings.
 ReadPattern find_pattern(const ReadLaunch& launch);
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -4,13 +4,13 @@
 #include <span>
 #include <utility>
 
-#include <warpmat/provenance/async_copies.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/provenance/async_copies.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -29,9 +29,10 @@ constexpr std::size_t most_in_shapes = std::size_t{1} << 20;  // elements
 
 }  // namespace
 
-ReadRecorder::ReadRecorder(const Setup& setup, Receiver receiver)
+ReadRecorder::ReadRecorder(const code::Program& program, const DeviceMemory& memory, Receiver receiver)
     : Observer(EventKinds::operations | EventKinds::accesses | EventKinds::shared_accesses | EventKinds::exchanges | EventKinds::copies),
-      setup_(setup),
+      program_(program),
+      memory_(memory),
       receiver_(std::move(receiver)) {}
 
 ReadRecorder::~ReadRecorder() {
@@ -239,13 +240,13 @@ void ReadRecorder::access(const AccessEvent& event) {
   const machine::WarpState& warp = warp_of(at);
   if (event.asynchronous) {
     if (event.writes)
-      for_each_copied(event, setup_.program, [&](int lane, std::uint64_t address, std::uint32_t size, std::uint32_t bytes) {
+      for_each_copied(event, program_, [&](int lane, std::uint64_t address, std::uint32_t size, std::uint32_t bytes) {
         for (std::uint32_t b = 0; b < bytes; b += copied_bytes)
           write(event, lane, b, copied_bytes, b < size ? loaded(address + b, copied_bytes, at.statement()) : 0);
       });
     return;
   }
-  const code::Access& access = setup_.program.of<code::Access>(operation);
+  const code::Access& access = program_.of<code::Access>(operation);
   for (int e = 0; e < access.vector; ++e) {
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
     if (event.writes) {
@@ -279,7 +280,7 @@ void ReadRecorder::bulk_completes(const machine::BulkEvent& event) {
   if (loads)
     for (const machine::SharedRange& range : event.written)
       std::fill_n(shared.begin() + static_cast<std::ptrdiff_t>(range.offset), range.bytes, Value{0});
-  for_each_moved(transfer, setup_.program.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
+  for_each_moved(transfer, program_.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
     for (std::uint64_t b = 0; b < bytes; b += copied_bytes)
       if (loads)
         std::fill_n(shared.begin() + static_cast<std::ptrdiff_t>(offset + b), std::min<std::uint64_t>(copied_bytes, bytes - b),
@@ -293,12 +294,12 @@ void ReadRecorder::bulk_completes(const machine::BulkEvent& event) {
 
 std::uint32_t ReadRecorder::line_of(std::uint32_t statement) {
   const auto [found, is_new] = lines_.try_emplace(statement);
-  if (is_new) found->second = first_of_line(setup_.program, statement);
+  if (is_new) found->second = machine::first_of_line(program_, statement);
   return found->second;
 }
 
 std::uint64_t ReadRecorder::buffer_of(std::uint64_t address) {
-  if (!buffer_ || address < buffer_->address || address >= buffer_->end()) buffer_ = setup_.memory->find(address);
+  if (!buffer_ || address < buffer_->address || address >= buffer_->end()) buffer_ = memory_.find(address);
   return buffer_ ? buffer_->address : 0;
 }
 
@@ -427,4 +428,4 @@ void ReadRecorder::find_reads() {
   }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include <warpmat/checks/checks.h>
 #include <warpmat/observer.h>
+#include <warpmat/ptx/program/code.h>
 
-namespace warpmat::checks {
+namespace warpmat::provenance {
 
 /// Elements of one buffer in global memory that loads of one line of the source contributed to a value.
 struct LineReads {
@@ -60,7 +60,7 @@ class ReadRecorder : public machine::Observer {
  public:
   using Receiver = std::function<void(Reads&&)>;
 
-  ReadRecorder(const Setup& setup, Receiver receiver);
+  ReadRecorder(const code::Program& program, const DeviceMemory& memory, Receiver receiver);
   ~ReadRecorder() override;
 
   void block_begins(const machine::BlockEvent& event) override;
@@ -124,7 +124,8 @@ class ReadRecorder : public machine::Observer {
   void follow_unused(const std::vector<bool>& reached);
   void find_reads();
 
-  const Setup& setup_;
+  const code::Program& program_;
+  const DeviceMemory& memory_;
   Receiver receiver_;
   Reads found_;
   std::vector<BlockValues> blocks_;
@@ -144,4 +145,4 @@ class ReadRecorder : public machine::Observer {
   std::size_t visits_ = 0;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::provenance
