@@ -23,10 +23,10 @@ namespace warpmat {
 //     const ProductRequest request{.products = parse_products("C=A*B^T:128x128x64"), .element = parse_element("C[5,3]")};
 //     for (const Why& way : launch_products(kernel, config, memory, arguments, request).ways) std::cout << way.text;
 //
-// Both follow mma, wmma and wgmma; products of tcgen05.mma are not followed. A launch takes 3 to 8 times as long. Kernel, memory and
-// options outlive them. See docs/use/launch.md.
+// Both follow mma, wmma and wgmma; products of tcgen05.mma are not followed. A launch takes 3 to 8 times as long. The memory outlives them.
+// See docs/use/launch.md.
 
-// ---- Products
+// ---- Products ----
 
 /// A matrix in global memory.
 struct ProductMatrix {
@@ -87,7 +87,7 @@ struct ProductElement {
 /// "C[5,3]", or "Y[0,5,7,3]" of a convolution; nothing if `text` is empty. Throws std::invalid_argument.
 [[nodiscard]] WARPMAT_API std::optional<ProductElement> parse_element(std::string_view text);
 
-// ---- A launch against products
+// ---- A launch against products ----
 
 struct ProductRequest {
   /// What the kernel computes. Each matrix instruction is held against them: both factors have the same k, an accumulator is that of one
@@ -150,7 +150,7 @@ class WARPMAT_API ProductCheck {
   std::shared_ptr<State> state_;
 };
 
-// ---- What a kernel computes
+// ---- What a kernel computes ----
 
 /// What a kernel seems to compute.
 struct Guess {

@@ -174,9 +174,7 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     if (count != 0) std::memcpy(memory.bytes(addresses.back(), count).data(), bytes.data(), count);
   }
   std::vector<Argument> arguments;
-  const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
-  const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
-  for (const KernelParameter& parameter : kernel_parameters(parameters)) arguments.emplace_back(parameter.placed(addresses, encode, place));
+  for (const KernelParameter& parameter : kernel_parameters(parameters)) arguments.push_back(parameter.placed_in(memory, addresses));
   const auto written = [&] {
     std::vector<std::span<const std::uint8_t>> all(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i)

@@ -135,18 +135,6 @@ std::vector<std::uint8_t> random_contents(const LaunchBuffer& buffer, const std:
   return format == nullptr ? random_bytes(count, seed) : random_numbers(*format, count, seed);
 }
 
-/// A parameter with its buffers by index.
-KernelParameter kernel_parameter(const LaunchDescription& description, const LaunchParameter& parameter) {
-  const auto place_of = [&](const std::string& name) {
-    const auto buffer = std::ranges::find(description.buffers, name, &LaunchBuffer::name);
-    return static_cast<std::size_t>(buffer - description.buffers.begin());
-  };
-  KernelParameter placed{.bytes = parameter.bytes, .pointers = {}};
-  for (const LaunchPointer& pointer : parameter.pointers) placed.pointers.push_back({pointer.at, place_of(pointer.buffer), pointer.offset});
-  for (const LaunchMap& map : parameter.maps) placed.maps.push_back({map.at, map.map, place_of(map.buffer), map.offset, map.by_pointer});
-  return placed;
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string& value) {
@@ -164,14 +152,14 @@ std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string&
   return little_endian(code, static_cast<std::size_t>(format->bits / 8));
 }
 
-LaunchParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers) {
+KernelParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers) {
   const std::string right =
       fmt::format("write a buffer's name ({}), with +OFFSET or without, TYPE:VALUE such as s32:128, or bytes:HEX", names_of(buffers));
   WordReader words(text, "parameter", right);
   if (text.find(':') != std::string::npos) {
     const std::string_view type = words.until(':'), value = words.rest();
     if (type != "bytes") return {number_bytes(type, std::string(value)), {}, {}, text};
-    LaunchParameter parameter;
+    KernelParameter parameter;
     for (std::size_t i = 0; i < value.size(); i += 2) {
       const auto byte = number_of<std::uint8_t>(fmt::format("0x{}", value.substr(i, 2)));
       if (!byte || i + 1 == value.size()) words.refuse(value.substr(i), "bytes are pairs of hexadecimal digits");
@@ -179,10 +167,11 @@ LaunchParameter parse_parameter(const std::string& text, const std::vector<Launc
     }
     return parameter;
   }
-  const std::string name(words.until('+'));
-  if (find(buffers, name) == nullptr) words.refuse(text, fmt::format("there is no buffer '{}'", name));
+  const std::string_view name = words.until('+');
+  const LaunchBuffer* const buffer = find(buffers, name);
+  if (buffer == nullptr) words.refuse(text, fmt::format("there is no buffer '{}'", name));
   const auto offset = words.ended() ? 0 : words.number<std::int64_t>(words.rest(), INT64_MIN, INT64_MAX, "number of bytes");
-  return {std::vector<std::uint8_t>(8), {{0, name, offset}}};
+  return {std::vector<std::uint8_t>(8), {{0, static_cast<std::size_t>(buffer - buffers.data()), offset}}};
 }
 
 LaunchBuffer parse_buffer(const std::string& text) {
@@ -345,12 +334,8 @@ PreparedLaunch prepare(const LaunchDescription& description, const Kernel& kerne
   if (!variables.empty()) place_variables(kernel, prepared.memory, variables);
   std::vector<std::uint64_t> addresses;
   for (const LaunchBuffer& buffer : description.buffers) addresses.push_back(prepared.addresses.at(buffer.name));
-  const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
-  const auto place = [&](const TensorMap::Encoded& map) {
-    return prepared.memory.allocate(std::span<const std::uint8_t>(map), "tensor map");
-  };
-  for (const LaunchParameter& parameter : description.parameters)
-    prepared.arguments.emplace_back(kernel_parameter(description, parameter).placed(addresses, encode, place));
+  for (const KernelParameter& parameter : description.parameters)
+    prepared.arguments.push_back(parameter.placed_in(prepared.memory, addresses));
   return prepared;
 }
 
@@ -370,13 +355,12 @@ KernelLaunch kernel_launch(const LaunchDescription& description) {
                       .entry = "",
                       .config = description.config,
                       .buffers = {},
-                      .parameters = {},
+                      .parameters = description.parameters,
                       .assembler_options = description.assembler_options,
                       .decisions = description.decisions};
   launch.entry = entry_name(Module(launch.ptx), description.kernel, description.ptx);
   for (const LaunchBuffer& buffer : description.buffers)
     launch.buffers.push_back({buffer.name, initial_contents(buffer), buffer.address, buffer.variable});
-  for (const LaunchParameter& parameter : description.parameters) launch.parameters.push_back(kernel_parameter(description, parameter));
   return launch;
 }
 
