@@ -31,8 +31,9 @@ namespace warpmat {
 /// A matrix in global memory.
 struct ProductMatrix {
   /// Of the buffer, or of the kernel's parameter with its address; "0" or "ptr0" is the first parameter that is the address of a buffer.
-  /// With "+4096" the matrix begins that many bytes behind. No name: there is no such matrix.
+  /// No name: there is no such matrix.
   std::string name = {};
+  std::uint64_t offset = 0;           ///< bytes of the buffer, or from the parameter's address, before the matrix
   bool transposed = false;            ///< its columns are contiguous
   std::int64_t pitch = 0;             ///< elements from a stored row to the next; 0: as many as it has
   int bits = 0;                       ///< of an element; 0: such that the matrix fills its buffer
@@ -78,7 +79,8 @@ struct ProductElement {
   std::vector<std::int64_t> indices;
 };
 
-/// Products as the command line has them, separated by semicolons: "C=A*B^T:128x128x64" (names, ^T, M, N and K), then ",lda=72", ",ldb=",
+/// Products as the command line has them, separated by semicolons: "C=A+4096*B:f16^T:128x128x64" (NAME[+BYTES][:FORMAT][^T], M, N and K),
+/// then ",lda=72", ",ldb=",
 /// ",ldc=", ",bits=16x16x32", ",types=e4m3xe4m3xf32", ",sfa=SA", ",sfb=SB", ",e=E"; or "Y=conv(X,F):2x16x16x32*64x3x3" with ",stride=2",
 /// ",pad=1x0", ",dilation=1". None if `text` is empty. Throws std::invalid_argument that says what is right.
 [[nodiscard]] WARPMAT_API std::vector<MatrixProduct> parse_products(std::string_view text);

@@ -5,6 +5,7 @@
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
+#include <warpmat/provenance.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 

@@ -14,7 +14,6 @@
 #include <warpmat/machine/stored_buffer.h>
 #include <warpmat/provenance/pointers.h>
 #include <warpmat/ptx/text/readable_name.h>
-#include <warpmat/words/words.h>
 
 namespace warpmat::provenance {
 namespace {
@@ -59,30 +58,16 @@ std::optional<Pointer> named(std::string_view name, const DeviceMemory& memory, 
   return Pointer{pointer_name(*number), pointers[*number].address, pointers[*number].buffer};
 }
 
-/// "A" and 4096 of "A+4096", a matrix that begins behind the first bytes; 0 where the name has no number of bytes.
-std::pair<std::string_view, std::uint64_t> offset_of(std::string_view name) {
-  const std::size_t plus = name.rfind('+');
-  if (plus == std::string_view::npos) return {name, 0};
-  const auto offset = number_of<std::uint64_t>(name.substr(plus + 1));
-  return offset ? std::pair(name.substr(0, plus), *offset) : std::pair(name, std::uint64_t{0});
-}
-
-/// Sets the matrix's address: that of a buffer, of a parameter, or of the parameter with that number among those that are pointers.
+/// Sets the matrix's address: from that of a buffer, of a parameter, or of the parameter with that number among those that are pointers.
 DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, const std::vector<Pointer>& pointers) {
-  if (const auto found = named(matrix.name, memory, pointers)) {
-    matrix.name = found->name;
-    matrix.address = found->address;
-    return found->buffer;
-  }
-  const auto [name, offset] = offset_of(matrix.name);
-  if (const auto found = offset == 0 ? std::nullopt : named(name, memory, pointers);
-      found && offset < found->buffer.end() - found->address) {
-    matrix.name = fmt::format("{}+{}", found->name, offset);
-    matrix.address = found->address + offset;
-    return found->buffer;
-  }
-  throw std::invalid_argument(fmt::format("there is no buffer '{}', nor a pointer parameter of that name or number; {}", matrix.name,
-                                          names_text(memory, pointers)));
+  const auto found = named(matrix.name, memory, pointers);
+  if (!found || (matrix.offset != 0 && matrix.offset >= found->buffer.end() - found->address))
+    throw std::invalid_argument(fmt::format("there is no buffer '{}', nor a pointer parameter of that name or number{}; {}", matrix.name,
+                                            matrix.offset == 0 ? "" : fmt::format(", of more than {} bytes", matrix.offset),
+                                            names_text(memory, pointers)));
+  matrix.name = matrix.offset == 0 ? found->name : fmt::format("{}+{}", found->name, matrix.offset);
+  matrix.address = found->address + matrix.offset;
+  return found->buffer;
 }
 
 /// The width of elements with which the matrix fills its buffer; 0 if there is none.

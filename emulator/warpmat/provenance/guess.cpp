@@ -110,10 +110,10 @@ struct Guesser::State {
     const std::uint64_t stored = product.k / (product.sparse ? 2 : 1);
     bool fills = true;
     const auto matrix_of = [&](const AffineMatrix& matrix, std::uint64_t rows, std::uint64_t columns) {
-      const std::string offset = matrix.part == 0 || part == 0 ? "" : fmt::format("+{}", part * matrix.part);
       const std::uint64_t stored_rows = matrix.transposed ? columns : rows, stored_columns = matrix.transposed ? rows : columns;
       fills &= (matrix.end - matrix.address) * 8 == stored_rows * matrix.pitch * static_cast<std::uint64_t>(matrix.bits);
-      return ProductMatrix{.name = name_of(matrix.address) + offset,
+      return ProductMatrix{.name = name_of(matrix.address),
+                           .offset = part * matrix.part,
                            .transposed = matrix.transposed,
                            .pitch = static_cast<std::int64_t>(matrix.pitch == stored_columns ? 0 : matrix.pitch),
                            .bits = matrix.bits};

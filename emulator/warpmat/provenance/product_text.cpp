@@ -34,11 +34,15 @@ void set_format(const WordReader& words, ProductMatrix& matrix, std::string_view
   matrix.bits = row->bits;
 }
 
-/// NAME[:FORMAT][^T]
+/// NAME[+BYTES][:FORMAT][^T]
 ProductMatrix matrix_of(const WordReader& words, std::string_view word) {
   ProductMatrix matrix{.transposed = word.ends_with("^T")};
   WordReader parts(word.substr(0, word.size() - (matrix.transposed ? 2 : 0)));
-  matrix.name = parts.until(':');
+  const std::string_view place = parts.until(':');
+  const std::size_t plus = std::min(place.rfind('+'), place.size());
+  const auto offset = number_of<std::uint64_t>(place.substr(std::min(plus + 1, place.size())));
+  matrix.name = offset ? place.substr(0, plus) : place;
+  matrix.offset = offset.value_or(0);
   if (matrix.name.empty()) words.refuse(word, "a matrix has no name");
   if (!parts.ended()) set_format(words, matrix, parts.rest());
   return matrix;
@@ -137,8 +141,8 @@ MatrixProduct parse_product(std::string_view text) {
 }
 
 std::string text_of(const ProductMatrix& matrix) {
-  return fmt::format("{}{}{}{}", matrix.name, matrix.format ? ":" : "", matrix.format ? row(*matrix.format).name : "",
-                     matrix.transposed ? "^T" : "");
+  return fmt::format("{}{}{}{}{}", matrix.name, matrix.offset != 0 ? fmt::format("+{}", matrix.offset) : "", matrix.format ? ":" : "",
+                     matrix.format ? row(*matrix.format).name : "", matrix.transposed ? "^T" : "");
 }
 
 std::string text_of(const Convolution& conv) {
