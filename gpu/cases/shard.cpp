@@ -19,12 +19,9 @@ std::string to_string(const Shard& shard) {
 }
 
 Shard parse_shard(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash != std::string_view::npos) {
-    const Shard shard{number_of<std::size_t>(text.substr(0, slash)).value_or(0),
-                      number_of<std::size_t>(text.substr(slash + 1)).value_or(0)};
-    if (shard.number >= 1 && shard.number <= shard.count && shard.count <= max_shards) return shard;
-  }
+  WordReader words(text);
+  const auto number = number_of<std::size_t>(words.until('/')), count = number_of<std::size_t>(words.rest());
+  if (number && count && *number >= 1 && *number <= *count && *count <= max_shards) return {*number, *count};
   throw std::invalid_argument(
       fmt::format("'{}' is no part of a run: I/N with I from 1 to N and N at most {}, for example 2/8", text, max_shards));
 }

@@ -92,16 +92,10 @@ std::string ModelVariant::text() const {
 
 ModelVariant parse_variant(std::string_view text) {
   ModelVariant variant;
-  const std::size_t colon = text.find(':');
-  variant.base = parse_base(text.substr(0, colon));
-  if (colon == std::string_view::npos) return variant;
-  std::string_view rest = text.substr(colon + 1);
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    parse_change(rest.substr(0, comma), variant);
-    if (comma == std::string_view::npos) return variant;
-    rest.remove_prefix(comma + 1);
-  }
+  WordReader words(text);
+  variant.base = parse_base(words.until(':'));
+  while (!words.ended()) parse_change(words.until(','), variant);
+  return variant;
 }
 
 std::span<const DotModel* const> dot_models_in_use() {

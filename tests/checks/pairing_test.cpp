@@ -55,6 +55,20 @@ Module direct(const Direct& with, const std::string& parameters = "") {
   return module_of_lanes(body, "", parameters);
 }
 
+constexpr const char* whole = "C=A*B^T:16x8x32";  ///< what direct() computes
+
+/// The matrices of direct(), all zeros.
+struct Matrices {
+  DeviceMemory memory{};
+  std::vector<Argument> arguments{memory.allocate(16 * 32 * 2, "A"), memory.allocate(8 * 32 * 2, "B"), memory.allocate(16 * 8 * 4, "C")};
+  ProductLaunch run(const Kernel& kernel, const ProductRequest& request, Dim3 grid = {1}) {
+    return launch_products(kernel, {grid, {32}}, memory, arguments, request);
+  }
+  ProductLaunch run(const Kernel& kernel, const std::string& products, const std::string& element = {}) {
+    return run(kernel, {parse_products(products), parse_element(element)});
+  }
+};
+
 std::string verdict(const Module& module, const std::string& gemm) {
   DeviceMemory memory;
   std::mt19937 random(1);
@@ -300,11 +314,9 @@ TEST_CASE("A sum over a row of a product's result scales sums of that row alone"
 }
 
 TEST_CASE("The way of an element of C names each product, and the elements that met", "[checks]") {
-  DeviceMemory memory;
-  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
+  Matrices matrices;
   const Kernel right(direct({}), "k"), wrong(direct({.c1 = "128"}), "k");
-  const std::string gemm = "C=A*B^T:16x8x32";
-  const ProductLaunch result = launch_products(right, {{1}, {32}}, memory, {a, b, c}, {parse_products(gemm), parse_element("C[9,3]")});
+  const ProductLaunch result = matrices.run(right, whole, "C[9,3]");
   REQUIRE(result.ways.size() == 1);
   const Why& why = result.ways[0];
   says(why.text, "C[9,3] is stored by block (0, 0, 0), warp 0, lane 5");
@@ -315,13 +327,10 @@ TEST_CASE("The way of an element of C names each product, and the elements that 
   CHECK(why.steps[1].column == 3);
   CHECK(why.steps[1].a.size() == 4 * 32);
   // A fault is no trap here: it is what is asked for.
-  const ProductLaunch elsewhere = launch_products(wrong, {{1}, {32}}, memory, {a, b, c}, {parse_products(gemm), parse_element("C[4,0]")});
+  const ProductLaunch elsewhere = matrices.run(wrong, whole, "C[4,0]");
   REQUIRE(elsewhere.ways.size() == 1);
   says(elsewhere.ways[0].text, "it is the sum for C[8,0]");
-  says(message_of([&] {
-         launch_products(right, {{1}, {32}}, memory, {a, b, c}, {parse_products(gemm), parse_element("C[16,0]")});
-       }),
-       "up to C[15,7]");
+  says(message_of([&] { matrices.run(right, whole, "C[16,0]"); }), "up to C[15,7]");
 }
 
 TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
@@ -361,10 +370,7 @@ TEST_CASE("Products are told as they are read", "[checks]") {
 
 TEST_CASE("Rows or columns of C that are stored without any product are told", "[checks]") {
   const auto warnings_of = [](const std::string& epilogue) {
-    DeviceMemory memory;
-    const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
-    return launch_products(Kernel(direct({.epilogue = epilogue}), "k"), {{1}, {32}}, memory, {a, b, c}, {parse_products("C=A*B^T:16x8x32")})
-        .warnings;
+    return Matrices().run(Kernel(direct({.epilogue = epilogue}), "k"), whole).warnings;
   };
   const auto zeros = [](const std::string& where) {
     return "{ .reg .pred %z; " + where +
@@ -399,15 +405,10 @@ TEST_CASE("Factors that are computed may have a k more than once", "[checks]") {
 
 TEST_CASE("A product that no instruction forms is a warning", "[checks]") {
   const Kernel kernel(direct({}), "k");
-  DeviceMemory memory;
-  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
-  const std::uint64_t v = memory.allocate(16 * 4 * 2, "V"), w = memory.allocate(4 * 8 * 2, "W");
-  REQUIRE(v != w);
-  const auto warnings = [&](const std::string& gemm) {
-    return launch_products(kernel, {{1}, {32}}, memory, {a, b, c}, {parse_products(gemm)}).warnings;
-  };
-  CHECK(warnings("C=A*B^T:16x8x32").empty());
-  const auto unseen = warnings("C=V*W:16x8x4");
+  Matrices matrices;
+  REQUIRE(matrices.memory.allocate(16 * 4 * 2, "V") != matrices.memory.allocate(4 * 8 * 2, "W"));
+  CHECK(matrices.run(kernel, whole).warnings.empty());
+  const auto unseen = matrices.run(kernel, "C=V*W:16x8x4").warnings;
   REQUIRE(unseen.size() == 1);
   CHECK(unseen[0] == "no matrix instruction multiplies elements of V by elements of W: that product was not looked at");
 }
@@ -416,11 +417,10 @@ TEST_CASE("Chosen blocks are looked at, with their clusters", "[checks]") {
   Direct with;
   with.a1 = "64";
   const Kernel wrong(direct(with), "k");
-  DeviceMemory memory;
-  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
+  Matrices matrices;
   const auto block_of_fault = [&](const std::vector<Dim3>& blocks) {
     try {
-      launch_products(wrong, {{3, 2}, {32}}, memory, {a, b, c}, {parse_products("C=A*B^T:16x8x32"), {}, blocks});
+      matrices.run(wrong, {parse_products(whole), {}, blocks}, {3, 2});
     } catch (const Trap& trap) {
       return std::pair(trap.site.block.x, trap.site.block.y);
     }
@@ -431,21 +431,19 @@ TEST_CASE("Chosen blocks are looked at, with their clusters", "[checks]") {
   CHECK(block_of_fault({{2, 1, 0}, {1, 0, 0}}) == std::pair(1u, 0u));
   // The blocks that are not looked at store C, too: nothing is said of elements that no block stores.
   const Kernel right(direct({}), "k");
-  CHECK(launch_products(right, {{2}, {32}}, memory, {a, b, c}, {parse_products("C=A*B^T:16x8x32"), {}, {{1, 0, 0}}}).operations > 0);
+  CHECK(matrices.run(right, {parse_products(whole), {}, {{1, 0, 0}}}, {2}).operations > 0);
   says(message_of([&] { block_of_fault({{3, 0, 0}}); }), "there is no block (3, 0, 0) in a grid of 3x2x1");
-  says(message_of([&] { launch_products(right, {{2}, {32}}, memory, {a, b, c}, {.blocks = {{1, 0, 0}}}); }), "need the product");
+  says(message_of([&] { matrices.run(right, {.blocks = {{1, 0, 0}}}, {2}); }), "need the product");
 }
 
 TEST_CASE("A convolution is told by its tensors' sizes", "[checks]") {
-  const std::string text = "Y=conv(X,F):2x9x7x32*16x3x1,stride=2x1,pad=1x0";
-  const MatrixProduct product = parse_products(text)[0];
-  REQUIRE(product.convolution);
-  CHECK(product.convolution->result() == Convolution::Pair{5, 7});
+  const std::vector<MatrixProduct> products = parse_products("Y=conv(X,F):2x9x7x32*16x3x1,stride=2x1,pad=1x0");
+  CHECK(products[0].convolution.value().result() == Convolution::Pair{5, 7});
   DeviceMemory memory;
   const std::vector<Argument> arguments{memory.allocate(4 * 2 * 9 * 7 * 32, "X"), memory.allocate(4 * 16 * 3 * 32, "F"),
                                         memory.allocate(4 * 2 * 5 * 7 * 16, "Y")};
   const Kernel kernel(direct({}), "k");
-  const provenance::Gemm gemm = provenance::find_gemms({product}, memory, program_of(kernel), arguments)[0];
+  const provenance::Gemm gemm = provenance::find_gemms(products, memory, program_of(kernel), arguments)[0];
   CHECK(gemm.c.rows == 2 * 5 * 7);
   CHECK(gemm.c.columns == 16);
   CHECK(gemm.a.rows == 2 * 9 * 7);
