@@ -22,6 +22,14 @@ constexpr std::string_view right_product =
 constexpr std::string_view right_convolution =
     "write Y=conv(X,F):NxHxWxC*KxRxS, then ,stride=2 ,pad=1 ,dilation=2 where they are not 1, 0 and 1; 2x1 is by height and width";
 
+// What a text may say behind the sizes, by its key.
+constexpr std::pair<std::string_view, ProductMatrix MatrixProduct::*> pitches[] = {
+    {"lda", &MatrixProduct::a}, {"ldb", &MatrixProduct::b}, {"ldc", &MatrixProduct::c}};
+constexpr std::pair<std::string_view, ProductMatrix MatrixProduct::*> companions[] = {
+    {"sfa", &MatrixProduct::scales_a}, {"sfb", &MatrixProduct::scales_b}, {"e", &MatrixProduct::metadata}};
+constexpr std::pair<std::string_view, Convolution::Pair Convolution::*> pairs[] = {
+    {"stride", &Convolution::stride}, {"pad", &Convolution::padding}, {"dilation", &Convolution::dilation}};
+
 template <typename Number>
 Number size_of(const WordReader& words, std::string_view word, Number least = 1) {
   return words.number<Number>(word, least, 1 << 28, "size");
@@ -80,14 +88,11 @@ MatrixProduct parse_convolution(std::string_view text) {
   while (!words.ended()) {
     WordReader number(words.until(','));
     const std::string_view which = number.until('='), value = number.rest();
-    Convolution::Pair* const pair = which == "stride"     ? &conv.stride
-                                    : which == "pad"      ? &conv.padding
-                                    : which == "dilation" ? &conv.dilation
-                                                          : nullptr;
-    if (pair == nullptr) words.refuse(which, fmt::format("'{}' is none of stride, pad and dilation", which));
+    const auto* const pair = std::ranges::find(pairs, which, [](const auto& each) { return each.first; });
+    if (pair == std::end(pairs)) words.refuse(which, fmt::format("'{}' is none of stride, pad and dilation", which));
     const std::vector<std::string_view> parts = split(value, 'x');
     if (parts.size() > 2) words.refuse(value, "it is by height and width");
-    for (std::size_t i = 0; i < pair->size(); ++i) (*pair)[i] = size_of(words, parts[i % parts.size()], pair == &conv.padding ? 0 : 1);
+    for (std::size_t i = 0; i < 2; ++i) (conv.*pair->second)[i] = size_of(words, parts[i % parts.size()], which == "pad" ? 0 : 1);
   }
   const auto [height, width] = conv.result();
   if (height == 0 || width == 0) words.refuse(image, "the filter is larger than the image");
@@ -107,16 +112,10 @@ void parse_detail(const WordReader& words, std::string_view which, std::string_v
     });
   if (which == "types")
     return set_each(words, value, all, types_right, [&](ProductMatrix& matrix, std::string_view type) { set_format(words, matrix, type); });
-  for (const auto& [key, matrix] : {std::pair("lda", &product.a), {"ldb", &product.b}, {"ldc", &product.c}})
-    if (which == key) {
-      matrix->pitch = size_of<std::int64_t>(words, value);
-      return;
-    }
-  for (const auto& [key, matrix] : {std::pair("sfa", &product.scales_a), {"sfb", &product.scales_b}, {"e", &product.metadata}})
-    if (which == key) {
-      *matrix = matrix_of(words, value);
-      return;
-    }
+  for (const auto& [key, matrix] : pitches)
+    if (which == key) return void((product.*matrix).pitch = size_of<std::int64_t>(words, value));
+  for (const auto& [key, matrix] : companions)
+    if (which == key) return void(product.*matrix = matrix_of(words, value));
   words.refuse(which, fmt::format("'{}' is none of lda, ldb, ldc, bits, types, sfa, sfb and e", which));
 }
 
@@ -149,8 +148,7 @@ std::string text_of(const Convolution& conv) {
   std::string text = fmt::format("{}x{}x{}x{}*{}x{}x{}", conv.images, conv.image[0], conv.image[1], conv.channels, conv.filters,
                                  conv.filter[0], conv.filter[1]);
   const Convolution usual;
-  for (const auto& [key, pair] :
-       {std::pair("stride", &Convolution::stride), {"pad", &Convolution::padding}, {"dilation", &Convolution::dilation}})
+  for (const auto& [key, pair] : pairs)
     if (conv.*pair != usual.*pair) text += fmt::format(",{}={}", key, fmt::join(conv.*pair, "x"));
   return text;
 }
@@ -159,11 +157,11 @@ std::string text_of(const MatrixProduct& product) {
   const auto& [c, a, b] = std::tie(product.c, product.a, product.b);
   if (product.convolution) return fmt::format("{}=conv({},{}):{}", text_of(c), text_of(a), text_of(b), text_of(*product.convolution));
   std::string text = fmt::format("{}={}*{}:{}x{}x{}", text_of(c), text_of(a), text_of(b), product.m, product.n, product.k);
-  for (const auto& [key, matrix] : {std::pair("lda", &a), {"ldb", &b}, {"ldc", &c}})
-    if (matrix->pitch != 0) text += fmt::format(",{}={}", key, matrix->pitch);
+  for (const auto& [key, matrix] : pitches)
+    if ((product.*matrix).pitch != 0) text += fmt::format(",{}={}", key, (product.*matrix).pitch);
   if (a.bits != 0 && !a.format) text += fmt::format(",bits={}x{}x{}", a.bits, b.bits, c.bits);
-  for (const auto& [key, matrix] : {std::pair("sfa", &product.scales_a), {"sfb", &product.scales_b}, {"e", &product.metadata}})
-    if (!matrix->name.empty()) text += fmt::format(",{}={}", key, text_of(*matrix));
+  for (const auto& [key, matrix] : companions)
+    if (!(product.*matrix).name.empty()) text += fmt::format(",{}={}", key, text_of(product.*matrix));
   return text;
 }
 
