@@ -333,48 +333,19 @@ struct LaunchOptions {
   /// Limit for the time of the launch; 0: no limit. More is a trap of kind `limit`. launch() refuses what is negative or no number
   double most_seconds = 0;
   Checks checks = {};
-  /// Is asked of each report of a check. After true the launch goes on as if there were none, and no warning has it. Errors of which a GPU
-  /// would know, as an address outside of all buffers, end the launch without a question. Several threads may call it at once.
+  /// Is asked of each report of a check, and of each Trap that an observer throws. After true the launch goes on as if there were none, and
+  /// no warning has it. Errors of which a GPU would know, as an address outside of all buffers, end the launch without a question. Several
+  /// threads may call it at once.
   std::function<bool(const Trap& report)> suppresses = nullptr;
-  /// The matrix product that the kernel should compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and
-  /// K; then ",lda=72" if rows lie further apart. Every matrix instruction is checked against this product, by the origin of its operands,
-  /// not by their values. The first wrong one is a trap of kind `mispaired` that names both sides. Empty: no check. See docs/use/launch.md
-  std::string gemm = {};
-  /// An element of that product's result, "C[5,3]": LaunchResult::why tells where it comes from. Nothing is then a trap of kind
-  /// `mispaired`.
-  std::string why = {};
-  /// The blocks at whose products `gemm` and `why` look; the others of their clusters are looked at, too. Empty: all. A few cost little.
-  std::vector<Dim3> gemm_blocks = {};
   /// Gets the launches and copies that the kernel makes, for the caller to run. nullptr: a kernel that makes one traps
   ChildLaunches* children = nullptr;
   /// when it becomes true, the launch ends soon with a trap of kind `limit`; any thread may set it
   const std::atomic<bool>* stop = nullptr;
   /// Receive the events of all clusters (observer.h). If there are any, the launch uses one thread. Not null.
   std::vector<machine::Observer*> observers = {};
-  /// Makes an observer of cluster `number` of the launch (without clusters: of a block). Several threads may call it at once. It may return
-  /// nullptr.
-  std::function<std::unique_ptr<machine::Observer>(std::uint64_t number)> observer_of_cluster = nullptr;
-};
-
-/// The way of an element of a product's result, backwards: LaunchOptions::why.
-struct Why {
-  /// Consecutive elements of a factor of a product, and the statements that moved them.
-  struct Source {
-    std::string matrix;                        ///< the buffer's name; empty: they are no elements of a factor
-    std::array<int, 2> first = {}, last = {};  ///< row and column as they lie in memory: of B^T a row for each column of B
-    std::string way;                           ///< "line 40 (ldmatrix) read it at 0x400, line 12 (st.shared) wrote it there"
-  };
-  /// A product that formed it: one element of the result of a matrix instruction.
-  struct Step {
-    std::string opcode;
-    int row = 0, column = 0;             ///< of the instruction's result
-    std::vector<int> depths;             ///< the k that the elements of this row of a have; -1: none, or an element that was not kept
-    std::string where;                   ///< "line 341 (mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; gemm.cu:41)"
-    std::vector<std::uint32_t> a, b, c;  ///< registers of the operands, 32 lanes each, as `warpmat explain` takes them; empty of wgmma
-    std::vector<Source> sources;         ///< of the row of a, then of the column of b
-  };
-  std::string text;         ///< who stored it, and for each product which elements met, by which statements and shared addresses
-  std::vector<Step> steps;  ///< in their order
+  /// Each makes an observer of cluster `number` of the launch (without clusters: of a block). Several threads may call it at once. It may
+  /// return nullptr.
+  std::vector<std::function<std::unique_ptr<machine::Observer>(std::uint64_t number)>> observers_of_clusters = {};
 };
 
 struct LaunchResult {
@@ -386,7 +357,6 @@ struct LaunchResult {
   /// Shuffles that read lanes which take no part (outside of the mask, elsewhere, exited), each statement once: "line 12
   /// (shfl.sync.idx.b32)". They got 0, as from an sm_90; PTX leaves it undefined.
   std::vector<std::string> absent_lanes = {};
-  std::vector<Why> why = {};  ///< by the blocks that store the element of LaunchOptions::why, in order
 };
 
 /// Where the .global or .const variable `name`, in PTX or in C++, of the kernel's module lies in `memory`, as cuModuleGetGlobal has it:

@@ -35,11 +35,11 @@ struct PendingProduct;
 //
 // Order. Blocks of a cluster run on one thread at a time, so the events of a cluster have one order, which is that of execution. An
 // observer is told of an event before the next one begins. Several observers are told in the order: checks,
-// LaunchOptions::observer_of_cluster, LaunchOptions::observers.
+// LaunchOptions::observers_of_clusters, LaunchOptions::observers.
 //
-// Threads. An observer from LaunchOptions::observer_of_cluster belongs to one cluster. It is made, called and destroyed by threads that run
-// the cluster, never by two at once; observers of other clusters run meanwhile on other threads. Those of LaunchOptions::observers receive
-// the events of all clusters, and the launch then uses one thread, the caller's.
+// Threads. An observer from LaunchOptions::observers_of_clusters belongs to one cluster. It is made, called and destroyed by threads that
+// run the cluster, never by two at once; observers of other clusters run meanwhile on other threads. Those of LaunchOptions::observers
+// receive the events of all clusters, and the launch then uses one thread, the caller's.
 //
 // Reading. An event and what it refers to are valid during the call. An observer may read them, and the global memory of the launch, to
 // which threads of other clusters may write meanwhile. It changes nothing of the launch.

@@ -62,7 +62,7 @@ class WARPMAT_API Trap : public std::runtime_error {
     deadlock,      ///< every warp that has not exited waits
     limit,         ///< LaunchOptions::most_operations and ::stop
     stopped,       ///< the kernel executed a trap, or its own assertion failed
-    mispaired,     ///< a matrix instruction multiplies, or a statement stores, what LaunchOptions::gemm rules out
+    mispaired,     ///< a matrix instruction multiplies, or a statement stores, what the products of a ProductCheck rule out
     refused,       ///< a callback of RowMemory refused a row
   };
   /// A line of the source, as .loc has it.

@@ -10,6 +10,7 @@
 //   launch.h          whole kernels: Module, Kernel, DeviceMemory, launch; tensor maps
 //   assembler.h       what an assembler decides about a kernel's bits: asked, or read from machine code
 //   observer.h        what happens in a launch, event by event, for tracers and checks
+//   provenance.h      where values come from: a launch held against matrix products, the way of one element, what a kernel computes
 //   diagnostic.h      errors of a program's text, with their places
 //   matrices.h        matrices of doubles: how two differ, sparse A and its metadata, rows of 6- and 4-bit elements
 //   instruction.h     one Instruction on registers, without PTX text, for simulators; what it accesses in memory
@@ -39,6 +40,7 @@
 #include <warpmat/observer.h>
 #include <warpmat/operands.h>
 #include <warpmat/program.h>
+#include <warpmat/provenance.h>
 #include <warpmat/version.h>
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>

@@ -78,7 +78,7 @@ int main() {
   Total total;
   LaunchOptions options;
   options.jobs = 0;
-  options.observer_of_cluster = [&](std::uint64_t) { return std::make_unique<OpcodeCounter>(total); };
+  options.observers_of_clusters = {[&](std::uint64_t) { return std::make_unique<OpcodeCounter>(total); }};
   const LaunchResult result = launch(Kernel(Module(text), "sums"), {.grid = {blocks}, .block = {threads}}, memory, {y}, options);
   std::uint64_t all = 0;
   for (const auto& [opcode, count] : total.counts) {

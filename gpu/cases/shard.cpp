@@ -3,21 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 
+#include <warpmat/words/words.h>
+
 namespace warpmat {
-namespace {
-
-/// The number that all of `text` spells, or 0.
-std::size_t number_in(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? number : 0;
-}
-
-}  // namespace
-
 Shard::Range Shard::of(std::uint64_t total) const {
   const std::uint64_t least = total / count, larger = total % count;  // the first `larger` parts have one more
   const std::uint64_t before = number - 1;
@@ -29,11 +19,9 @@ std::string to_string(const Shard& shard) {
 }
 
 Shard parse_shard(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash != std::string_view::npos) {
-    const Shard shard{number_in(text.substr(0, slash)), number_in(text.substr(slash + 1))};
-    if (shard.number >= 1 && shard.number <= shard.count && shard.count <= max_shards) return shard;
-  }
+  WordReader words(text);
+  const auto number = number_of<std::size_t>(words.until('/')), count = number_of<std::size_t>(words.rest());
+  if (number && count && *number >= 1 && *number <= *count && *count <= max_shards) return {*number, *count};
   throw std::invalid_argument(
       fmt::format("'{}' is no part of a run: I/N with I from 1 to N and N at most {}, for example 2/8", text, max_shards));
 }

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 #include <warpmat/text.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 
@@ -51,12 +51,11 @@ const DotModel* parse_base(std::string_view name) {
 
 int parse_value(const ModelColumn& column, std::string_view text) {
   if (is_floor(column) && text == none) return no_floor;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < column.least || value > column.most)
+  const auto value = number_of<int>(text);
+  if (!value || *value < column.least || *value > column.most)
     throw std::invalid_argument(fmt::format("{}={}: it must be a number from {} to {}{}", column.name, text, column.least, column.most,
                                             is_floor(column) ? ", or none" : ""));
-  return value;
+  return *value;
 }
 
 void parse_change(std::string_view text, ModelVariant& variant) {
@@ -93,16 +92,10 @@ std::string ModelVariant::text() const {
 
 ModelVariant parse_variant(std::string_view text) {
   ModelVariant variant;
-  const std::size_t colon = text.find(':');
-  variant.base = parse_base(text.substr(0, colon));
-  if (colon == std::string_view::npos) return variant;
-  std::string_view rest = text.substr(colon + 1);
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    parse_change(rest.substr(0, comma), variant);
-    if (comma == std::string_view::npos) return variant;
-    rest.remove_prefix(comma + 1);
-  }
+  WordReader words(text);
+  variant.base = parse_base(words.until(':'));
+  while (!words.ended()) parse_change(words.until(','), variant);
+  return variant;
 }
 
 std::span<const DotModel* const> dot_models_in_use() {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <warpmat/instruction.h>
+#include <warpmat/words/words.h>
 
 #include "gpu/recordings/gzip.h"
 
@@ -18,16 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Fields = std::vector<std::string_view>;
-
-Fields split(std::string_view text, char separator) {
-  Fields fields;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    fields.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return fields;
-    text.remove_prefix(end + 1);
-  }
-}
 
 std::uint64_t hex(std::string_view digits) {
   std::uint64_t value = 0;

@@ -27,6 +27,12 @@ std::vector<std::uint8_t> KernelParameter::placed(const std::vector<std::uint64_
   return out;
 }
 
+Argument KernelParameter::placed_in(DeviceMemory& memory, const std::vector<std::uint64_t>& addresses) const {
+  const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
+  return Argument(placed(
+      addresses, [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); }, place));
+}
+
 Module EmulatorKernelRunner::module_of(const std::string& text) {
   {
     const std::lock_guard lock(mutex_);
@@ -56,9 +62,7 @@ KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch, const Kernel&
   }
   if (!variables.empty()) place_variables(kernel, memory, variables);
   std::vector<Argument> arguments;
-  const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
-  const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
-  for (const KernelParameter& parameter : launch.parameters) arguments.emplace_back(parameter.placed(addresses, encode, place));
+  for (const KernelParameter& parameter : launch.parameters) arguments.push_back(parameter.placed_in(memory, addresses));
   KernelAnswer answer;
   answer.printed = warpmat::launch(kernel, launch.config, memory, arguments, options_).printed;
   for (std::size_t i = 0; i < addresses.size(); ++i)

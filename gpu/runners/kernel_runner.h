@@ -27,26 +27,29 @@ struct KernelBuffer {
 struct KernelParameter {
   struct Pointer {
     std::size_t at = 0;      ///< byte of the parameter
-    std::size_t buffer = 0;  ///< of KernelLaunch::buffers
+    std::size_t buffer = 0;  ///< the number of the launch's buffer
     std::int64_t offset = 0;
   };
   /// A tensor map, which each runner encodes itself: 128 bytes of the parameter, or memory whose address is in the parameter.
   struct Map {
     std::size_t at = 0;        ///< byte of the parameter
     TensorMap::Arguments map;  ///< without its address:
-    std::size_t buffer = 0;    ///< of KernelLaunch::buffers, and
+    std::size_t buffer = 0;    ///< the number of the launch's buffer, and
     std::int64_t offset = 0;
     bool by_pointer = false;
   };
   std::vector<std::uint8_t> bytes;
   std::vector<Pointer> pointers;
   std::vector<Map> maps{};
+  std::string number{};  ///< "f32:0.5" of a number that was given so; else empty
 
   /// Returns the 128 bytes of a map whose address is known, and the address of memory with 128 bytes.
   using Encode = std::function<TensorMap::Encoded(const TensorMap::Arguments&)>;
   using Place = std::function<std::uint64_t(const TensorMap::Encoded&)>;
   /// The bytes with the addresses and maps inserted; `addresses` are those of the buffers.
   std::vector<std::uint8_t> placed(const std::vector<std::uint64_t>& addresses, const Encode& encode, const Place& place) const;
+  /// The argument of a launch on the emulator.
+  Argument placed_in(DeviceMemory& memory, const std::vector<std::uint64_t>& addresses) const;
 };
 
 struct KernelLaunch {

@@ -6,6 +6,8 @@
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
+#include <warpmat/ir/code.h>
+#include <warpmat/provenance.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 #include <atomic>
@@ -128,12 +130,16 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.execution = execution_options(option<std::string>(options, "undefined"), option<std::string>(options, "path"));
   const auto checks = option<py::dict>(options, "checks");
   for (const CheckMember& each : each_check) out.checks.*each.check = option<bool>(checks, each.name);
-  out.gemm = option<std::string>(options, "gemm");
-  out.why = option<std::string>(options, "why");
-  for (const auto& [x, y, z] : option<std::vector<std::array<std::uint32_t, 3>>>(options, "blocks")) out.gemm_blocks.push_back({x, y, z});
   out.stop = &stop;
   if (banks != nullptr) out.observers = {banks};
   return out;
+}
+
+ProductRequest product_request(const py::dict& options) {
+  ProductRequest request{.products = parse_products(option<std::string>(options, "gemm")),
+                         .element = parse_element(option<std::string>(options, "why"))};
+  for (const auto& [x, y, z] : option<std::vector<std::array<std::uint32_t, 3>>>(options, "blocks")) request.blocks.push_back({x, y, z});
+  return request;
 }
 
 /// Gives the arrays what the kernel wrote. Returns the names of those that are read-only and would have changed.
@@ -170,9 +176,7 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     if (count != 0) std::memcpy(memory.bytes(addresses.back(), count).data(), bytes.data(), count);
   }
   std::vector<Argument> arguments;
-  const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
-  const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
-  for (const KernelParameter& parameter : kernel_parameters(parameters)) arguments.emplace_back(parameter.placed(addresses, encode, place));
+  for (const KernelParameter& parameter : kernel_parameters(parameters)) arguments.push_back(parameter.placed_in(memory, addresses));
   const auto written = [&] {
     std::vector<std::span<const std::uint8_t>> all(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i)
@@ -184,20 +188,22 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
   std::optional<BankReport> banks;
   if (option<bool>(options, "banks")) banks.emplace();
   LaunchOptions run_options = launch_options(options, stop, banks ? &*banks : nullptr);
+  const ProductRequest request = product_request(options);
   std::optional<Profiler> profiler;
   if (option<bool>(options, "profile")) {
     profiler.emplace(kernel);
-    run_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
+    run_options.observers_of_clusters.emplace_back([&profiler](std::uint64_t) { return profiler->observer(); });
   }
   try {
-    const LaunchResult result = run_interruptibly(stop, [&] { return launch(kernel, config, memory, arguments, run_options); });
+    const ProductLaunch result =
+        run_interruptibly(stop, [&] { return launch_products(kernel, config, memory, arguments, request, run_options); });
     refuse_stores(copy_back(written(), buffers));
     const py::object counted = banks ? py::object(bank_report(*banks)) : py::object(py::none());
     const std::vector<Labelled> ran = labelled(kernel, result);
     const auto weakest = std::ranges::min_element(ran, {}, &Labelled::label);
     const py::object label = ran.empty() ? py::object(py::none()) : py::cast(name(weakest->label));
     std::vector<std::string> why;
-    for (const Why& way : result.why) why.push_back(way.text);
+    for (const Why& way : result.ways) why.push_back(way.text);
     std::optional<std::string> profile;
     if (profiler) profile = profile_json({{kernel, 1, profiler->result()}}).dump();
     return py::make_tuple(py::bytes(result.printed), result.operations, result.warnings, counted, label,

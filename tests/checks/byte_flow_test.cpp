@@ -1,7 +1,7 @@
 // Which bytes of sources an operation moves and which it computes with: against what the ISA says of each instruction.
 
-#include <warpmat/checks/byte_flow.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/provenance/byte_flow.h>
 #include <warpmat/ptx/syntax/module.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include "machine/kernel.h"
 
 namespace warpmat::byte_flow_test {
-using checks::ByteFlow;
-using checks::SourceByte;
+using provenance::ByteFlow;
+using provenance::SourceByte;
 
 namespace {
 
@@ -32,7 +32,7 @@ ByteFlow flow_of(const std::string& statement, std::vector<int> widths, std::uin
   for (const code::Operation& operation : program.operations) {
     if (program.statements[operation.statement]->opcode != opcode || operation.sources != widths.size()) continue;
     std::vector<Lanes> values(widths.size());
-    std::vector<checks::FlowSource> sources;
+    std::vector<provenance::FlowSource> sources;
     for (std::size_t i = 0; i < widths.size(); ++i) {
       values[i].words.fill(value);
       sources.push_back({values[i].words.data(), widths[i]});

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/provenance.h>
+
 #include "catch.h"
 #include "checks/lanes_module.h"
 #include "contains.h"
@@ -65,8 +67,8 @@ std::string verdict_of_scaled(const Scaled& with, const std::string& more = "") 
   const std::uint64_t a = memory.allocate(16 * 64, "A"), b = memory.allocate(8 * 64, "B"), c = memory.allocate(16 * 8 * 4, "C"),
                       sa = memory.allocate(16 * 2, "SA"), sb = memory.allocate(16 * 2, "SB");
   return message_of([&] {
-    launch(Kernel(module_of_lanes(body, "", ", .param .u64 SA, .param .u64 SB", "sm_120a"), "k"), {{1}, {32}}, memory, {a, b, c, sa, sb},
-           {.gemm = "C=A*B^T:16x8x64" + more});
+    launch_products(Kernel(module_of_lanes(body, "", ", .param .u64 SA, .param .u64 SB", "sm_120a"), "k"), {{1}, {32}}, memory,
+                    {a, b, c, sa, sb}, {parse_products("C=A*B^T:16x8x64" + more)});
   });
 }
 
@@ -128,8 +130,8 @@ std::string verdict_of_sparse(const std::string& half, const std::string& low, c
   const std::uint64_t a = memory.allocate(16 * 16 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C"),
                       e = memory.allocate(std::vector<std::uint16_t>(16 * 2, 0x4444), "E");
   return message_of([&] {
-    launch(Kernel(module_of_lanes(body, "", ", .param .u64 E", "sm_80"), "k"), {{1}, {32}}, memory, {a, b, c, e},
-           {.gemm = "C=A*B^T:16x8x32" + more});
+    launch_products(Kernel(module_of_lanes(body, "", ", .param .u64 E", "sm_80"), "k"), {{1}, {32}}, memory, {a, b, c, e},
+                    {parse_products("C=A*B^T:16x8x32" + more)});
   });
 }
 
@@ -202,7 +204,9 @@ copied:
   const std::uint64_t a = memory.allocate(64 * 16 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(64 * 8 * 4, "C"),
                       e = memory.allocate(std::vector<std::uint16_t>(64 * 2, 0x4444), "E");
   const Module module = module_of(".param .u64 A, .param .u64 B, .param .u64 C, .param .u64 E", body, "sm_90a");
-  return message_of([&] { launch(Kernel(module, "k"), {{1}, {128}}, memory, {a, b, c, e}, {.gemm = "C=A*B^T:64x8x32" + more}); });
+  return message_of([&] {
+    launch_products(Kernel(module, "k"), {{1}, {128}}, memory, {a, b, c, e}, {parse_products("C=A*B^T:64x8x32" + more)});
+  });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Which pixel an output of a convolution multiplies by which tap, by walking over all of them.
 
-#include <warpmat/checks/convolution.h>
+#include <warpmat/provenance.h>
 
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 
 namespace warpmat::convolution_test {
 
-using warpmat::checks::Convolution;
+using warpmat::Convolution;
 
 namespace {
 
@@ -49,14 +49,15 @@ TEST_CASE("outputs, taps and pixels of convolutions", "[checks]") {
                Convolution{2, 1, 1, {9, 6}, {3, 1}, {2, 3}, {2, 0}, {2, 1}}, Convolution{1, 2, 1, {4, 4}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
                Convolution{3, 1, 1, {6, 10}, {2, 4}, {1, 2}, {3, 2}, {3, 2}});
   const Walk all = walk(c);
-  CHECK(c.outputs() == all.count);
+  const int outputs = c.images * c.result()[0] * c.result()[1];
+  CHECK(outputs == all.count);
   const auto at = [](const std::map<std::pair<int, int>, int>& map, int first, int tap) {
     const auto found = map.find({first, tap});
     return found == map.end() ? -1 : found->second;
   };
   int wrong = 0;
   for (int tap = 0; tap < c.taps(); ++tap) {
-    for (int output = 0; output < c.outputs(); ++output) wrong += c.pixel(output, tap).value_or(-1) != at(all.pixels, output, tap);
+    for (int output = 0; output < outputs; ++output) wrong += c.pixel(output, tap).value_or(-1) != at(all.pixels, output, tap);
     for (int pixel = 0; pixel < c.images * c.image[0] * c.image[1]; ++pixel)
       wrong += c.output(pixel, tap).value_or(-1) != at(all.outputs, pixel, tap);
   }

@@ -1,6 +1,6 @@
 // What a launch of a product by mma in PTX is guessed to compute. The numbers in the matrices are zeros: nothing depends on them.
 
-#include <warpmat/checks/guess.h>
+#include <warpmat/provenance.h>
 
 #include <fmt/core.h>
 
@@ -61,7 +61,7 @@ Guess guess_of(const Tile& tile, bool errs = false) {
   const LaunchConfig config{{1, tile.blocks}, {32}};
   Guesser guesser(kernel, config, memory, arguments);
   LaunchOptions options;
-  options.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
+  guesser.observe(options);
   launch(kernel, config, memory, arguments, options);
   return guesser.result(errs);
 }
@@ -70,22 +70,22 @@ Guess guess_of(const Tile& tile, bool errs = false) {
 
 TEST_CASE("a product is recognised by what is multiplied and where it is stored", "[guess]") {
   const Guess guess = guess_of({});
-  CHECK(guess.product == "C=A*B^T:16x8x16");
+  CHECK(product_text(guess.products) == "C=A*B^T:16x8x16");
   CHECK_FALSE(contains(guess.text, "except"));
 }
 
 TEST_CASE("rows that lie apart are those of a larger matrix", "[guess]") {
   const Guess guess = guess_of({.row = 48, .line = 48, .a = 16 * 48, .b = 8 * 48});
-  CHECK(guess.product == "C=A*B^T:16x8x16,lda=24,ldb=24");
+  CHECK(product_text(guess.products) == "C=A*B^T:16x8x16,lda=24,ldb=24");
   CHECK(contains(guess.text, "k 16 to 23"));
 }
 
 TEST_CASE("rows of a result that is wrong have no padding", "[guess]") {
-  CHECK(guess_of({.row = 48, .line = 48, .a = 16 * 48, .b = 8 * 48}, true).product == "C=A*B^T:16x8x24");
+  CHECK(product_text(guess_of({.row = 48, .line = 48, .a = 16 * 48, .b = 8 * 48}, true).products) == "C=A*B^T:16x8x24");
 }
 
 TEST_CASE("a buffer may be larger than its matrix", "[guess]") {
-  CHECK(guess_of({.c = 1000}).product == "C=A*B^T:16x8x16,bits=16x16x32");
+  CHECK(product_text(guess_of({.c = 1000}).products) == "C=A*B^T:16x8x16,bits=16x16x32");
 }
 
 TEST_CASE("one buffer may hold all three matrices", "[guess]") {
@@ -96,16 +96,16 @@ TEST_CASE("one buffer may hold all three matrices", "[guess]") {
   const std::vector<Argument> arguments{all, all + 512, all + 768};
   Guesser guesser(kernel, config, memory, arguments);
   LaunchOptions options;
-  options.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
+  guesser.observe(options);
   launch(kernel, config, memory, arguments, options);
-  CHECK(guesser.result().product == "ptr2=all*ptr1^T:16x8x16,bits=16x16x32");
+  CHECK(product_text(guesser.result().products) == "ptr2=all*ptr1^T:16x8x16,bits=16x16x32");
   for (const char* const product : {"2=all*ptr1^T:16x8x16,bits=16x16x32", "all+768=all*all+512^T:16x8x16,bits=16x16x32"})
-    CHECK(launch(kernel, config, memory, arguments, {.gemm = product}).warnings.empty());
+    CHECK(launch_products(kernel, config, memory, arguments, {parse_products(product)}).warnings.empty());
 }
 
 TEST_CASE("elements that do not belong to the product are counted", "[guess]") {
   const Guess k_twice = guess_of({.k = 0});  // both halves along k are the first
-  CHECK(k_twice.product == "C=A*B^T:16x8x16");
+  CHECK(product_text(k_twice.products) == "C=A*B^T:16x8x16");
   CHECK(contains(k_twice.text, "0 of 128 fit"));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("of a wrong result the guess says which matrix leaves a part of its bu
 
 TEST_CASE("of a wrong result the buffers say the sizes, where they are those of a product", "[guess]") {
   const Guess short_rows = guess_of({.row = 16}, true);
-  CHECK(short_rows.product == "C=A*B^T:16x8x16");
+  CHECK(product_text(short_rows.products) == "C=A*B^T:16x8x16");
   CHECK(contains(short_rows.text, "no product"));
 }
 
@@ -128,18 +128,18 @@ TEST_CASE("tiles of a factor that are taken from elsewhere are no product of the
     return guess_of(
         {.a = 2048, .c = 2048, .blocks = 4, .moved = tile + "mul.lo.u32 %l0, %l0, 512; cvt.u64.u32 %x, %l0; add.s64 %a, %a, %x;\n"});
   };
-  CHECK(rows_of("").product == "C=A*B^T:64x8x16");
+  CHECK(product_text(rows_of("").products) == "C=A*B^T:64x8x16");
   for (const char* const tile : {"xor.b32 %l0, %l0, 1;", "xor.b32 %l0, %l0, 3;", "add.u32 %l0, %l0, 1; and.b32 %l0, %l0, 3;"}) {
     CAPTURE(tile);
     const Guess guess = rows_of(tile);
-    CHECK(guess.product == "C=A*B^T:64x8x16");
+    CHECK(product_text(guess.products) == "C=A*B^T:64x8x16");
     CHECK(contains(guess.text, "0 of 512 fit"));
   }
 }
 
 TEST_CASE("a kernel that only stores numbers has neither a product nor a pattern", "[guess]") {
   const Guess without = guess_of({.multiply = ""});
-  CHECK(without.product.empty());
+  CHECK(without.products.empty());
   CHECK(contains(without.text, "no pattern"));
 }
 

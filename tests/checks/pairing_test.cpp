@@ -1,7 +1,8 @@
 // A matrix product by mma in PTX, right and with one mistake at a time: what a launch that is told the product says. The numbers are
 // random: nothing here knows a result.
 
-#include <warpmat/checks/gemm.h>
+#include <warpmat/machine/internals.h>
+#include <warpmat/provenance/gemm.h>
 
 #include <fmt/core.h>
 
@@ -54,6 +55,20 @@ Module direct(const Direct& with, const std::string& parameters = "") {
   return module_of_lanes(body, "", parameters);
 }
 
+constexpr const char* whole = "C=A*B^T:16x8x32";  ///< what direct() computes
+
+/// The matrices of direct(), all zeros.
+struct Matrices {
+  DeviceMemory memory{};
+  std::vector<Argument> arguments{memory.allocate(16 * 32 * 2, "A"), memory.allocate(8 * 32 * 2, "B"), memory.allocate(16 * 8 * 4, "C")};
+  ProductLaunch run(const Kernel& kernel, const ProductRequest& request, Dim3 grid = {1}) {
+    return launch_products(kernel, {grid, {32}}, memory, arguments, request);
+  }
+  ProductLaunch run(const Kernel& kernel, const std::string& products, const std::string& element = {}) {
+    return run(kernel, {parse_products(products), parse_element(element)});
+  }
+};
+
 std::string verdict(const Module& module, const std::string& gemm) {
   DeviceMemory memory;
   std::mt19937 random(1);
@@ -65,7 +80,7 @@ std::string verdict(const Module& module, const std::string& gemm) {
   const std::uint64_t a = memory.allocate(numbers(16 * 32), "A"), b = memory.allocate(numbers(8 * 32), "B"),
                       c = memory.allocate(16 * 8 * 4, "C");
   try {
-    launch(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm});
+    launch_products(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, c}, {parse_products(gemm)});
   } catch (const Trap& trap) {
     CHECK(trap.kind == Trap::Kind::mispaired);
     return fmt::format("line {}: {}", trap.site.line, trap.reason);
@@ -229,7 +244,8 @@ next:
     const std::uint64_t a = memory.allocate(std::size_t{16} * pitch, "A"), b = memory.allocate(std::size_t{8} * pitch, "B"),
                         c = memory.allocate(16 * 8 * 4, "C");
     return message_of([&] {
-      launch(Kernel(long_product(c1), "k"), {{1}, {32}}, memory, {a, b, c}, {.gemm = fmt::format("C=A*B^T:16x8x{}", steps * 16)});
+      launch_products(Kernel(long_product(c1), "k"), {{1}, {32}}, memory, {a, b, c},
+                      {parse_products(fmt::format("C=A*B^T:16x8x{}", steps * 16))});
     });
   };
   CHECK(says_of("256") == "nothing");
@@ -268,7 +284,9 @@ std::string verdict_of_two(const Module& module) {
   DeviceMemory memory;
   const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), o = memory.allocate(16 * 8 * 4, "O"),
                       v = memory.allocate(8 * 8 * 2, "V");
-  return message_of([&] { launch(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, o, v}, {.gemm = "S=A*B^T:16x8x32;O=S*V:16x8x8"}); });
+  return message_of([&] {
+    launch_products(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, o, v}, {parse_products("S=A*B^T:16x8x32;O=S*V:16x8x8")});
+  });
 }
 
 }  // namespace
@@ -296,13 +314,11 @@ TEST_CASE("A sum over a row of a product's result scales sums of that row alone"
 }
 
 TEST_CASE("The way of an element of C names each product, and the elements that met", "[checks]") {
-  DeviceMemory memory;
-  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
+  Matrices matrices;
   const Kernel right(direct({}), "k"), wrong(direct({.c1 = "128"}), "k");
-  const std::string gemm = "C=A*B^T:16x8x32";
-  const LaunchResult result = launch(right, {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm, .why = "C[9,3]"});
-  REQUIRE(result.why.size() == 1);
-  const Why& why = result.why[0];
+  const ProductLaunch result = matrices.run(right, whole, "C[9,3]");
+  REQUIRE(result.ways.size() == 1);
+  const Why& why = result.ways[0];
   says(why.text, "C[9,3] is stored by block (0, 0, 0), warp 0, lane 5");
   says(why.text, "row 9 and column 3 of its result", "A[9,16] to A[9,23]");
   says(why.text, "B[0,3] to B[7,3]", "(ld.global.b32) loaded it");
@@ -311,39 +327,50 @@ TEST_CASE("The way of an element of C names each product, and the elements that 
   CHECK(why.steps[1].column == 3);
   CHECK(why.steps[1].a.size() == 4 * 32);
   // A fault is no trap here: it is what is asked for.
-  const LaunchResult elsewhere = launch(wrong, {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm, .why = "C[4,0]"});
-  REQUIRE(elsewhere.why.size() == 1);
-  says(elsewhere.why[0].text, "it is the sum for C[8,0]");
-  says(message_of([&] { launch(right, {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm, .why = "C[16,0]"}); }), "up to C[15,7]");
+  const ProductLaunch elsewhere = matrices.run(wrong, whole, "C[4,0]");
+  REQUIRE(elsewhere.ways.size() == 1);
+  says(elsewhere.ways[0].text, "it is the sum for C[8,0]");
+  says(message_of([&] { matrices.run(right, whole, "C[16,0]"); }), "up to C[15,7]");
 }
 
 TEST_CASE("A matrix product is told by names, sizes and pitches", "[checks]") {
-  const checks::Gemm gemm = checks::parse_gemm("out=x*y^T:128x64x32,lda=40");
+  const MatrixProduct gemm = parse_products("out=x*y^T:128x64x32,lda=40")[0];
   CHECK(gemm.c.name == "out");
-  CHECK(gemm.c.rows == 128);
-  CHECK(gemm.c.columns == 64);
+  CHECK(gemm.m == 128);
+  CHECK(gemm.n == 64);
   CHECK(gemm.a.pitch == 40);
   CHECK(gemm.b.transposed);
-  CHECK(gemm.b.rows == 32);
+  CHECK(gemm.k == 32);
   for (const char* const wrong : {"C=A", "C=A*B", "C=A*B:1x2", "C=A*B:1x2x3x4", "C=A*B:1x2xk", "C=A*:1x2x3", "C=A*B:1x2x3,lde=4"})
-    says(message_of([&] { checks::parse_gemm(wrong); }), "is no matrix product", "write C=A*B^T:128x128x64");
-  CHECK(checks::parse_gemm("C=A*B^T:128x64x256,sfa=SA,sfb=SB^T").companions[1].matrix.transposed);
-  says(message_of([&] { checks::parse_gemm("C=A*B^T:128x64x256,sfc=SA"); }), "'sfc' is none of");
-  CHECK(checks::parse_gemm("C=A*B:1x2x3,bits=16x8x32").b.bits == 8);
-  says(message_of([&] { checks::parse_gemm("C=A*B:1x2x3,bits=16x8x33"); }), "is no matrix product", "33");
-  says(message_of([&] { checks::parse_gemm("C=A*B:1x2x3,bits=16x8"); }), "is no matrix product");
-  CHECK(checks::parse_gemm("C=A*B:1x2x3,types=s8xu8xs32").b.format == Format::u8);
-  for (const char* const wrong : {"C=A*B:1x2x3,types=f16xf16", "C=A*B:1x2x3,types=f16xf16xf33", "C=A*B:1x2x3,types=f16xf16xf32xf32"})
-    says(message_of([&] { checks::parse_gemm(wrong); }), "types are those of A, B and C");
+    says(message_of([&] { static_cast<void>(parse_products(wrong)); }), "is no matrix product", "write C=A*B^T:128x128x64");
+  CHECK(parse_products("C=A*B^T:128x64x256,sfa=SA,sfb=SB^T")[0].scales_b.transposed);
+  says(message_of([&] { static_cast<void>(parse_products("C=A*B^T:128x64x256,sfc=SA")); }), "'sfc' is none of");
+  CHECK(parse_products("C=A*B:1x2x3,bits=16x8x32")[0].b.bits == 8);
+  says(message_of([&] { static_cast<void>(parse_products("C=A*B:1x2x3,bits=16x8x33")); }), "is no matrix product", "33");
+  says(message_of([&] { static_cast<void>(parse_products("C=A*B:1x2x3,bits=16x8")); }), "is no matrix product");
+  CHECK(parse_products("C=A*B:1x2x3,types=s8xu8xs32")[0].b.format == Format::u8);
+  for (const char* const wrong : {"C=A*B:1x2x3,types=f16xf16", "C=A*B:1x2x3,types=f16xf16xf32xf32"})
+    says(message_of([&] { static_cast<void>(parse_products(wrong)); }), "types are those of A, B and C");
+  says(message_of([&] { static_cast<void>(parse_products("C=A*B:1x2x3,types=f16xf16xf33")); }), "'f33' is no format (character 27)");
   says(message_of([&] { verdict(direct({}), "C=A*D:16x8x32"); }), "no buffer 'D'");
   says(message_of([&] { verdict(direct({}), "C=A*B^T:16x8x31"); }), "'A' has 1024 bytes");
 }
 
+TEST_CASE("Products are told as they are read", "[checks]") {
+  for (const char* const text : {"C=A*B^T:128x64x32", "C^T=A+4096*B:1x2x3,lda=40,ldc=72;2:s32=0:s8*ptr1:u8:1x2x3,sfa=SA,sfb=SB^T,e=E",
+                                 "C=A*B:1x2x3,bits=16x8x32", "Y=conv(X,F):2x9x7x32*16x3x1,stride=2x1,pad=1x0,dilation=2x2"}) {
+    CHECK(product_text(parse_products(text)) == text);
+    CHECK(parse_products(product_text(parse_products(text))) == parse_products(text));
+  }
+  CHECK(parse_products("").empty());
+  CHECK(parse_element("Y[0,5,7,3]")->indices == std::vector<std::int64_t>{0, 5, 7, 3});
+  for (const char* const wrong : {"C", "C[1,2", "C[1,2]]", "C[1,x]", "C[-1,2]"})
+    says(message_of([&] { static_cast<void>(parse_element(wrong)); }), "is no element", "write C[5,3]");
+}
+
 TEST_CASE("Rows or columns of C that are stored without any product are told", "[checks]") {
   const auto warnings_of = [](const std::string& epilogue) {
-    DeviceMemory memory;
-    const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
-    return launch(Kernel(direct({.epilogue = epilogue}), "k"), {{1}, {32}}, memory, {a, b, c}, {.gemm = "C=A*B^T:16x8x32"}).warnings;
+    return Matrices().run(Kernel(direct({.epilogue = epilogue}), "k"), whole).warnings;
   };
   const auto zeros = [](const std::string& where) {
     return "{ .reg .pred %z; " + where +
@@ -378,13 +405,10 @@ TEST_CASE("Factors that are computed may have a k more than once", "[checks]") {
 
 TEST_CASE("A product that no instruction forms is a warning", "[checks]") {
   const Kernel kernel(direct({}), "k");
-  DeviceMemory memory;
-  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
-  const std::uint64_t v = memory.allocate(16 * 4 * 2, "V"), w = memory.allocate(4 * 8 * 2, "W");
-  REQUIRE(v != w);
-  const auto warnings = [&](const std::string& gemm) { return launch(kernel, {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm}).warnings; };
-  CHECK(warnings("C=A*B^T:16x8x32").empty());
-  const auto unseen = warnings("C=V*W:16x8x4");
+  Matrices matrices;
+  REQUIRE(matrices.memory.allocate(16 * 4 * 2, "V") != matrices.memory.allocate(4 * 8 * 2, "W"));
+  CHECK(matrices.run(kernel, whole).warnings.empty());
+  const auto unseen = matrices.run(kernel, "C=V*W:16x8x4").warnings;
   REQUIRE(unseen.size() == 1);
   CHECK(unseen[0] == "no matrix instruction multiplies elements of V by elements of W: that product was not looked at");
 }
@@ -393,11 +417,10 @@ TEST_CASE("Chosen blocks are looked at, with their clusters", "[checks]") {
   Direct with;
   with.a1 = "64";
   const Kernel wrong(direct(with), "k");
-  DeviceMemory memory;
-  const std::uint64_t a = memory.allocate(16 * 32 * 2, "A"), b = memory.allocate(8 * 32 * 2, "B"), c = memory.allocate(16 * 8 * 4, "C");
+  Matrices matrices;
   const auto block_of_fault = [&](const std::vector<Dim3>& blocks) {
     try {
-      launch(wrong, {{3, 2}, {32}}, memory, {a, b, c}, {.gemm = "C=A*B^T:16x8x32", .gemm_blocks = blocks});
+      matrices.run(wrong, {parse_products(whole), {}, blocks}, {3, 2});
     } catch (const Trap& trap) {
       return std::pair(trap.site.block.x, trap.site.block.y);
     }
@@ -408,26 +431,31 @@ TEST_CASE("Chosen blocks are looked at, with their clusters", "[checks]") {
   CHECK(block_of_fault({{2, 1, 0}, {1, 0, 0}}) == std::pair(1u, 0u));
   // The blocks that are not looked at store C, too: nothing is said of elements that no block stores.
   const Kernel right(direct({}), "k");
-  CHECK(launch(right, {{2}, {32}}, memory, {a, b, c}, {.gemm = "C=A*B^T:16x8x32", .gemm_blocks = {{1, 0, 0}}}).operations > 0);
+  CHECK(matrices.run(right, {parse_products(whole), {}, {{1, 0, 0}}}, {2}).operations > 0);
   says(message_of([&] { block_of_fault({{3, 0, 0}}); }), "there is no block (3, 0, 0) in a grid of 3x2x1");
-  says(message_of([&] { launch(right, {{2}, {32}}, memory, {a, b, c}, {.gemm_blocks = {{1, 0, 0}}}); }), "need the product");
+  says(message_of([&] { matrices.run(right, {.blocks = {{1, 0, 0}}}, {2}); }), "need the product");
 }
 
 TEST_CASE("A convolution is told by its tensors' sizes", "[checks]") {
-  const checks::Gemm gemm = checks::parse_gemm("Y=conv(X,F):2x9x7x32*16x3x1,stride=2x1,pad=1x0");
-  REQUIRE(gemm.convolution);
-  CHECK(gemm.convolution->result() == checks::Convolution::Pair{5, 7});
+  const std::vector<MatrixProduct> products = parse_products("Y=conv(X,F):2x9x7x32*16x3x1,stride=2x1,pad=1x0");
+  CHECK(products[0].convolution.value().result() == Convolution::Pair{5, 7});
+  DeviceMemory memory;
+  const std::vector<Argument> arguments{memory.allocate(4 * 2 * 9 * 7 * 32, "X"), memory.allocate(4 * 16 * 3 * 32, "F"),
+                                        memory.allocate(4 * 2 * 5 * 7 * 16, "Y")};
+  const Kernel kernel(direct({}), "k");
+  const provenance::Gemm gemm = provenance::find_gemms(products, memory, program_of(kernel), arguments)[0];
   CHECK(gemm.c.rows == 2 * 5 * 7);
   CHECK(gemm.c.columns == 16);
   CHECK(gemm.a.rows == 2 * 9 * 7);
   CHECK(gemm.k == 3 * 32);
   CHECK(gemm.b.element(33, 2) == "F[2,1,0,1]");
   CHECK(gemm.c.element(36, 3) == "Y[1,0,1,3]");
+  says(message_of([&] { verdict(direct({}), "C=conv(A,B):99999x99999x9x9*1x1x1"); }), "'C' has 268435457 by 1 elements");
   for (const char* const wrong :
        {"Y=conv(X,F)", "Y=conv(X,F:2x8x8x4*4x3x3", "Y=conv(X):2x8x8x4*4x3x3", "Y=conv(X,F):2x8x8*4x3x3", "Y=conv(X,F):2x8x8x4*4x3x3x4",
         "Y=conv(X,F):2x8x8x4*4x9x3", "Y=conv(X,F):2x8x8x4*4x3x3,stride=0", "Y=conv(X,F):2x8x8x4*4x3x3,lda=4", "Y=conv(X^T,F):2x8x8x4*4x3x3",
-        "Y=conv(X,F):99999x99999x9x9*1x1x1", "Y=conv(X,F):1x9x9x9*1x3x3,dilation=268435456"})
-    says(message_of([&] { checks::parse_gemm(wrong); }), "is no convolution", "write Y=conv(X,F):NxHxWxC*KxRxS");
+        "Y=conv(X,F):1x9x9x9*1x3x3,dilation=268435456"})
+    says(message_of([&] { static_cast<void>(parse_products(wrong)); }), "is no convolution", "write Y=conv(X,F):NxHxWxC*KxRxS");
 }
 
 }  // namespace warpmat::pairing_test

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/guess.h>
+#include <warpmat/provenance.h>
 
 #include "catch.h"
 #include "contains.h"
@@ -50,7 +50,7 @@ Guess guess_of(const Module& module, bool errs = false, unsigned more = 0) {
   Guesser guesser(kernel, config, memory, arguments);
   LaunchOptions options;
   options.checks = {.uninitialised = false, .copies = false, .global = false};
-  options.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
+  guesser.observe(options);
   launch(kernel, config, memory, arguments, options);
   return guesser.result(errs);
 }
@@ -67,7 +67,7 @@ TEST_CASE("a kernel that computes each element alike has a pattern and no findin
   const Guess guess = guess_of(module_of(sum_without(last_one)));
   CHECK(contains(guess.text, "each element of Y depends on 2 of X"));
   CHECK(guess.findings.empty());
-  CHECK(guess.product.empty());
+  CHECK(guess.products.empty());
 }
 
 TEST_CASE("what is special at the ends of rows is no finding", "[guess][reads]") {

@@ -523,7 +523,7 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
             "there is no buffer '7', nor a pointer parameter of that name or number; there are 'ptr0' or "},
            {{"--gemm", "2=0*1^T:16x8x32", "--kernels", "hgemm"}, "no kernel is called so; the program launched fill, product"},
            {{"--gemm", "2=0", "--kernels", "product"}, "it has no = or no *"},
-           {{"--expect", "C=C.npy:f32"}, "an expectation is NAME=FILE"},
+           {{"--expect", "C=C.npy:f32"}, "is no expectation: there is no buffer 'C'"},
            {{"--kernels", "("}, "it is no regular expression"},
            {{"--kernels", "product"}, "--kernels needs --guess, --gemm, --expect or --check banks"},
            {{"--why", "2[5,3]"}, "--why needs --gemm"},

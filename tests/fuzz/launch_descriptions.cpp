@@ -16,10 +16,11 @@
 #include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/ir/code.h>
+#include <warpmat/words/words.h>
 
 #include "tools/report/launch_description.h"
 #include "tools/report/npy.h"
-#include "tools/report/split.h"
 
 namespace {
 
@@ -77,8 +78,8 @@ bool is_at_most(const Dim3& size, std::uint64_t most) {
 bool is_small(const LaunchBuffer& buffer) {
   if (buffer.expected && !is_inside(buffer.expected->file)) return false;
   if (buffer.source.ends_with(".npy")) return is_inside(buffer.source);
-  const std::vector<std::string> parts = split(buffer.source, ':');
-  return std::ranges::all_of(parts, [](const std::string& part) { return std::strtoull(part.c_str(), nullptr, 0) <= most_bytes; });
+  return std::ranges::all_of(split(buffer.source, ':'),
+                             [](std::string_view part) { return number_of<std::uint64_t>(part).value_or(0) <= most_bytes; });
 }
 
 /// What is large is right but slow.
@@ -97,8 +98,7 @@ void run(const LaunchDescription& description) {
   LaunchOptions options;
   options.most_operations = 500;
   options.checks = {.races = true};
-  options.gemm = description.gemm;
-  launch(kernel, description.config, prepared.memory, prepared.arguments, options);
+  launch_products(kernel, description.config, prepared.memory, prepared.arguments, {.products = description.products}, options);
   for (const BufferExpectation& expectation : expectations) compare(expectation, prepared);
 }
 

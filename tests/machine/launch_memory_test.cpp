@@ -130,7 +130,7 @@ Module large_kernel(bool ordered) {
 std::size_t memory_of_launch(const Kernel& kernel, DeviceMemory& memory, std::uint64_t out, int jobs) {
   HeapPeak peak;
   LaunchOptions options{.jobs = jobs};
-  options.observer_of_cluster = [&](std::uint64_t) { return peak.observer(); };
+  options.observers_of_clusters = {[&](std::uint64_t) { return peak.observer(); }};
   const std::size_t before = heap_bytes();
   launch(kernel, {{64}, {32 * warps}}, memory, {out}, options);
   REQUIRE(peak.bytes() > before);
@@ -176,7 +176,7 @@ std::pair<std::size_t, std::size_t> memory_of_example(const Example& example, in
   };
   HeapPeak peak;
   LaunchOptions options{.jobs = jobs};
-  options.observer_of_cluster = [&](std::uint64_t) { return peak.observer(); };
+  options.observers_of_clusters = {[&](std::uint64_t) { return peak.observer(); }};
   const std::size_t before = heap_bytes();
   launch(kernel, {{size / 128, size / 128}, {example.threads}, example.shared}, memory, arguments(), options);
   return {peak.bytes() - before, program_of(kernel).functions[0].frame_bytes};

@@ -274,7 +274,7 @@ again:
     DeviceMemory memory;
     const std::uint64_t out = memory.allocate(4 * 4 * 64, "out");
     LaunchOptions options{.jobs = jobs};
-    options.observer_of_cluster = [&](std::uint64_t) { return std::make_unique<Counter>(sum); };
+    options.observers_of_clusters = {[&](std::uint64_t) { return std::make_unique<Counter>(sum); }};
     const LaunchResult result = launch(Kernel(module, "k"), {{4}, {64}, 0}, memory, {out}, options);
     CAPTURE(jobs);
     CHECK(result.operations > 4 * 2 * 700 * 5);
@@ -356,12 +356,12 @@ TEST_CASE("Each cluster has its observer, which no two threads call at once", "[
   };
   Shared shared;
   LaunchOptions options{.jobs = 4};
-  options.observer_of_cluster = [&](std::uint64_t cluster) -> std::unique_ptr<Observer> {
+  options.observers_of_clusters = {[&](std::uint64_t cluster) -> std::unique_ptr<Observer> {
     if (cluster == 5) return nullptr;
     const std::lock_guard lock(shared.mutex);
     ++shared.made;
     return std::make_unique<Alone>(shared, cluster);
-  };
+  }};
   DeviceMemory memory;
   const std::uint64_t out = memory.allocate(4 * 16 * 64, "out");
   launch(Kernel(word_kernel("mov.u32 %d, %i;"), "k"), {.grid = {16}, .block = {64}, .cluster = {2}}, memory, {out}, options);
@@ -387,9 +387,9 @@ TEST_CASE("An observer ends a launch by an error of its own, or by a trap at its
   const Module module = word_kernel("mov.u32 %d, 1;");
   for (const int jobs : {1, 4}) {
     LaunchOptions options{.jobs = jobs};
-    options.observer_of_cluster = [](std::uint64_t) { return std::make_unique<Ends>(false); };
+    options.observers_of_clusters = {[](std::uint64_t) { return std::make_unique<Ends>(false); }};
     CHECK(message_of([&] { words_of(module, {8}, {32}, options); }) == "block 2");
-    options.observer_of_cluster = [](std::uint64_t) { return std::make_unique<Ends>(true); };
+    options.observers_of_clusters = {[](std::uint64_t) { return std::make_unique<Ends>(true); }};
     try {
       words_of(module, {8}, {32}, options);
       FAIL("no trap");

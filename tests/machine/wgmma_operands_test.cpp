@@ -191,7 +191,7 @@ TEST_CASE("each observer that asks for products sees the accumulators before eac
   Looks looks(of_launch);
   results("0x3c003c00", chain, {.observers = {&looks}});
   LaunchOptions options;
-  options.observer_of_cluster = [&](std::uint64_t) { return std::make_unique<Looks>(of_cluster); };
+  options.observers_of_clusters = {[&](std::uint64_t) { return std::make_unique<Looks>(of_cluster); }};
   results("0x3c003c00", chain, options);
   CHECK(of_cluster == of_launch);
   CHECK(std::set(of_launch.begin(), of_launch.end()).size() == 4);

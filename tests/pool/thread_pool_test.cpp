@@ -114,11 +114,11 @@ TEST_CASE("The pool's threads stay, and help in launches", "[machine][pool]") {
   std::mutex mutex;
   std::set<std::thread::id> threads;
   LaunchOptions options{.jobs = 3};
-  options.observer_of_cluster = [&](std::uint64_t) {
+  options.observers_of_clusters = {[&](std::uint64_t) {
     const std::lock_guard lock(mutex);
     threads.insert(std::this_thread::get_id());
     return nullptr;
-  };
+  }};
   // Long enough for a thread that sleeps to come: the launches go on until one has, or for some seconds.
   for (int i = 0; i < 50 || (threads.size() < 2 && i < 2000); ++i)
     CHECK(words_of(slow(), {16}, {32}, options) == std::vector<std::uint32_t>(16 * 32, 1999 * 1000));
@@ -148,14 +148,14 @@ TEST_CASE("A helper that begins on its caller's CPU moves to another one", "[mac
   std::atomic<int> launch = 0, apart = 0, together = 0;
   const std::thread::id caller = std::this_thread::get_id();
   LaunchOptions options{.jobs = 2};
-  options.observer_of_cluster = [&, last = -1](std::uint64_t) mutable {  // of one helper, so `last` needs no lock
+  options.observers_of_clusters = {[&, last = -1](std::uint64_t) mutable {  // of one helper, so `last` needs no lock
     if (std::this_thread::get_id() == caller) return nullptr;
     if (std::exchange(last, launch.load()) != launch) ++(sched_getcpu() == cpu ? together : apart);
     cpu_set_t own;  // on the caller's CPU for the next launch, if it comes at once
     if (sched_getaffinity(0, sizeof own, &own) == 0 && sched_setaffinity(0, sizeof one, &one) == 0)
       (void)sched_setaffinity(0, sizeof own, &own);
     return nullptr;
-  };
+  }};
   // The other CPUs stay usable for the helper, which is made in the first launch.
   for (int i = 0; i < 4000 && apart + together < 30; ++i) {
     ++launch;
@@ -189,10 +189,10 @@ TEST_CASE("A launch within a launch runs in its thread", "[machine][pool]") {
   use_thread_pool();
   std::atomic<int> right = 0;
   LaunchOptions options{.jobs = 3};
-  options.observer_of_cluster = [&](std::uint64_t) {
+  options.observers_of_clusters = {[&](std::uint64_t) {
     if (words_of(numbers(), {9}, {64}, {.jobs = 3}) == up_to(9 * 64)) ++right;
     return nullptr;
-  };
+  }};
   CHECK(words_of(numbers(), {20}, {64}, options) == up_to(20 * 64));
   CHECK(right == 20);
 }

@@ -71,7 +71,7 @@ $loop:
 Profile profile_of(const Module& module, LaunchOptions options, const LaunchConfig& config) {
   const Kernel kernel(module, "k");
   Profiler profiler(kernel);
-  options.observer_of_cluster = [&](std::uint64_t) { return profiler.observer(); };
+  options.observers_of_clusters = {[&](std::uint64_t) { return profiler.observer(); }};
   DeviceMemory memory;
   const std::uint64_t out = memory.allocate(4 * config.grid.count() * config.block.count(), "out");
   launch(kernel, config, memory, {out}, options);
@@ -220,7 +220,7 @@ $loop:
   for (const bool profiled : {false, true}) {
     LaunchOptions options;
     if (profiled)
-      options.observer_of_cluster = [&](std::uint64_t) { return profiler.observer(); };
+      options.observers_of_clusters = {[&](std::uint64_t) { return profiler.observer(); }};
     else
       options.observers = {&counter};
     DeviceMemory memory;
@@ -251,7 +251,7 @@ TEST_CASE("A profiled launch has the results of another", "[profile]") {
   const Module module = loops();
   const Kernel kernel(module, "k");
   Profiler profiler(kernel);
-  const LaunchOptions options{.observer_of_cluster = [&](std::uint64_t) { return profiler.observer(); }};
+  const LaunchOptions options{.observers_of_clusters = {[&](std::uint64_t) { return profiler.observer(); }}};
   DeviceMemory memory;
   const std::uint64_t out = memory.allocate(4 * 7 * 96, "out");
   launch(kernel, {{7}, {96}, 0}, memory, {out}, options);

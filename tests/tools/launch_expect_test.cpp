@@ -172,7 +172,7 @@ TEST_CASE("launch --expect: files and texts that do not fit are refused before t
   const Folder folder;
   const auto said = [&](const std::string& what) { return folder.launch(gemm_ptx(), {"--expect", what}).err; };
   const std::string npy = folder.directory.path("C.npy"), bin = folder.directory.path("C.bin");
-  CHECK(contains(said("D=" + npy), "an expectation is NAME=FILE[:TYPE][:SHAPE][:TOLERANCE], NAME that of a buffer (there are A, B, C)"));
+  CHECK(contains(said("D=" + npy), "is no expectation: there is no buffer 'D'; there are A, B, C (character 1); write NAME=FILE[:TYPE]"));
   CHECK(contains(said("C=" + npy + ":16x17"), "it is float32 [16][16], not 16x17"));
   CHECK(contains(said("C=" + npy + ":f16"), "buffer C has 1024 bytes; 16 x 16 elements of f16 are 512"));
   CHECK(contains(said("C=" + npy + ":b32"), "float32 is neither bits nor in a format"));
@@ -229,7 +229,7 @@ TEST_CASE("launch --probe: numbers fit the formats, in as many launches as they 
   const auto said = [&](const std::string& product, const std::string& source = "") {
     return folder.launch(gemm_ptx(), {"--probe", product}, source).err;
   };
-  CHECK(contains(said("C:f32=A*B:16x16"), "a product is C=A*B^T:MxNxK"));
+  CHECK(contains(said("C:f32=A*B:16x16"), "is no matrix product"));
   CHECK(contains(said("C:f32=A*B^T:16x16x32", "zeros:1024"),
                  "the type of A's elements is not known: write it behind the name, such as A:f16"));
   CHECK(contains(said("C:f32=A*B^T:16x16x64"), "buffer A has 1024 bytes; 16 x 64 elements of f16 are 2048"));

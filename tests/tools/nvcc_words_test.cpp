@@ -3,18 +3,20 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/words/words.h>
+
 #include <string>
 #include <vector>
 
 #include "catch.h"
-#include "tools/report/split.h"
 
 namespace warpmat::nvcc_words_test {
 namespace {
 
 /// What nvcc gets of a command line without blanks in words.
 std::string made(const std::string& line) {
-  const NvccWords nvcc = words_for_warpmat(line.empty() ? std::vector<std::string>{} : split(line, ' '), "sm_90a");
+  const std::vector<std::string_view> words = line.empty() ? std::vector<std::string_view>{} : split(line, ' ');
+  const NvccWords nvcc = words_for_warpmat({words.begin(), words.end()}, "sm_90a");
   return fmt::format("{}", fmt::join(nvcc.words, " "));
 }
 

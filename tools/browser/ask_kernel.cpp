@@ -11,6 +11,7 @@
 #include <warpmat/formats.h>
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
+#include <warpmat/words/words.h>
 
 #include "tools/browser/questions.h"
 #include "tools/command/launch_flags.h"
@@ -19,7 +20,6 @@
 #include "tools/report/element_array.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/launch_description.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
@@ -34,18 +34,20 @@ ReadyLaunch ready(const Json& question, const Target& target) {
   LaunchDescription description = parse_launch("launch.json", text.empty() ? "{}" : text);
   const Module module(question.at("text").get<std::string>());
   const std::string entry = entry_name(module, description.kernel, "the text");
-  return ready_launch(Kernel(module, entry, {.target = target.name}), std::move(description));
+  ReadyLaunch ready = ready_launch(Kernel(module, entry, {.target = target.name}), std::move(description));
+  ready.asked.products = ready.description.products;
+  return ready;
 }
 
-LaunchOptions options_of(const ReadyLaunch& ready) {
-  LaunchOptions options{.most_seconds = most_seconds, .checks = parse_checks(usual_checks), .gemm = ready.description.gemm};
+LaunchOptions usual_options() {
+  LaunchOptions options{.most_seconds = most_seconds, .checks = parse_checks(usual_checks)};
   options.checks.races = true;
   return options;
 }
 
 /// That of "random:f16:4096:1"; else words.
 ElementType type_of_source(const std::string& source) {
-  const std::vector<std::string> parts = split(source, ':');
+  const std::vector<std::string_view> parts = split(source, ':');
   const FormatRow* const format = parts.size() > 1 ? find_format(parts[1]) : nullptr;
   return format == nullptr ? ElementType{} : ElementType::of(format->format);
 }
@@ -89,7 +91,7 @@ Json way_json(const Why& why) {
 Json run_kernel(const Json& question) {
   ReadyLaunch launched = ready(question, asked_target(question, "target"));
   BankReport banks;
-  LaunchOptions options = options_of(launched);
+  LaunchOptions options = usual_options();
   options.observers.push_back(&banks);
   Json answer{{"evidence", ""}, {"warnings", Json::array()}};
   try {
@@ -108,7 +110,7 @@ Json run_kernel(const Json& question) {
   if (question.value("against", "").empty() || answer.contains("trap")) return answer;
   try {
     ReadyLaunch other = ready(question, asked_target(question, "against"));
-    launch(other, options_of(other));
+    launch(other, usual_options());
     mark_differences(answer["places"], buffers_json(other));
   } catch (const std::exception& refused) {
     answer["refused"] = fmt::format("{}: {}", question.at("against").get<std::string>(), refused.what());
@@ -118,11 +120,10 @@ Json run_kernel(const Json& question) {
 
 Json explain_kernel(const Json& question) {
   ReadyLaunch launched = ready(question, asked_target(question, "target"));
-  LaunchOptions options = options_of(launched);
-  options.why = question.at("why").get<std::string>();
+  launched.asked.element = parse_element(question.at("why").get<std::string>());
   const std::string against = question.value("against", "");
   Json ways = Json::array();
-  for (const Why& why : launch(launched, options).why) {
+  for (const Why& why : launch(launched, usual_options()).ways) {
     Json way = way_json(why);
     if (!against.empty()) way["parting"] = parting_of(why, launched.kernel.target(), against);
     ways.push_back(std::move(way));

@@ -5,12 +5,12 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <warpmat/checks/meetings.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/provenance/meetings.h>
 #include <warpmat/report/report_json.h>
 #include <warpmat/report/suppressions.h>
 #include <warpmat/version.h>
@@ -108,7 +108,7 @@ class Kernels {
     result.absent_lanes = launch.at("absent_lanes").get<std::vector<std::string>>();
     const code::Program& program = program_of(kernel);
     record_.shares_memory |= !program.shared_variables.empty();
-    record_.multiplies |= checks::multiplies(program);
+    record_.multiplies |= provenance::multiplies(program);
     const bool is_new = labelled_.insert(&program).second;
     if (is_new || !result.absent_lanes.empty())  // all that may have other labels than its kernel's last launch
       for (Labelled& each : labelled(kernel, result)) add_label(std::move(each));

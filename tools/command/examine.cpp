@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <warpmat/checks/pointers.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/provenance/pointers.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/report/suppressions.h>
 
@@ -100,18 +100,18 @@ class Examiner {
     if (examination_.gemm.empty() && !examination_.guess && !examination_.banks) return;
     ReadyLaunch ready = ready_again(file, std::move(description));
     LaunchOptions options = options_again();
-    options.gemm = examination_.gemm;
+    ready.asked.products = parse_products(examination_.gemm);
     if (examination_.guess && !guess(ready, options, place)) return;
-    ready.description.gemm = options.gemm;
     BankReport banks;
     if (examination_.banks) options.observers.push_back(&banks);
     const std::size_t before = found_.size();
     const bool ended = look_at(ready, options);
     if (examination_.banks) fmt::print(stderr, "{}:\n{}", place, bank_table(banks.lines()));
     options.observers.clear();
-    if (!examination_.why.empty() && !options.gemm.empty()) tell_way(ready, options, place);
-    if (ended && !options.gemm.empty() && found_.size() == before)
-      fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, options.gemm);
+    const std::vector<MatrixProduct>& products = ready.asked.products;
+    if (!examination_.why.empty() && !products.empty()) tell_way(ready, options, place);
+    if (ended && !products.empty() && found_.size() == before)
+      fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, product_text(products));
   }
 
   /// Adds what is wrong with the launch. Returns whether it ended by itself.
@@ -126,12 +126,12 @@ class Examiner {
   }
 
   /// Prints where an element comes from, in a run of its own: one that looks for an element reports no wrong product.
-  void tell_way(ReadyLaunch& ready, LaunchOptions options, const std::string& place) try {
+  void tell_way(ReadyLaunch& ready, const LaunchOptions& options, const std::string& place) try {
     ready.prepared = prepare(ready.description, ready.kernel);
-    options.why = examination_.why;
-    const LaunchResult result = launch(ready, options);
-    for (const Why& why : result.why) print_why(why, "", program_of(ready.kernel).target->name, examination_.against);
-    if (result.why.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
+    ready.asked.element = parse_element(examination_.why);
+    const ProductLaunch result = launch(ready, options);
+    for (const Why& way : result.ways) print_why(way, "", program_of(ready.kernel).target->name, examination_.against);
+    if (result.ways.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
   } catch (const Trap& trap) {
     if (limited_.is_over()) throw;
     fmt::print("{}: {} is not stored: the launch ends before\n", place, examination_.why);
@@ -140,10 +140,10 @@ class Examiner {
   /// "2=FILE" with the name of the buffer to which pointer parameter 2 points.
   static std::string with_name(const std::string& text, const PreparedLaunch& prepared) {
     const std::size_t equals = std::min(text.find('='), text.size());
-    std::optional<std::size_t> left = checks::pointer_number(std::string_view(text).substr(0, equals));
+    std::optional<std::size_t> left = provenance::pointer_number(std::string_view(text).substr(0, equals));
     if (!left) return text;
     for (const Argument& argument : prepared.arguments)
-      if (const auto pointer = checks::pointer_of(argument.bytes(), prepared.memory); pointer && (*left)-- == 0)
+      if (const auto pointer = provenance::pointer_of(argument, prepared.memory); pointer && (*left)-- == 0)
         return std::string(prepared.memory.find(*pointer)->name) + text.substr(equals);
     return text;
   }
@@ -164,12 +164,12 @@ class Examiner {
   }
 
   /// Says what the launch seems to compute. Returns whether that is to be looked at.
-  bool guess(ReadyLaunch& ready, LaunchOptions& options, const std::string& place) {
-    const Guess guess = guess_product(ready, options, examination_.errs);
+  bool guess(ReadyLaunch& ready, const LaunchOptions& options, const std::string& place) {
+    Guess guess = guess_product(ready, options, examination_.errs);
     fmt::print(stderr, "warpmat: {}: {}\n", place, guess.text);
     for (const Trap& finding : guess.findings) add(ready, finding, Report::Level::warning);
-    options.gemm = guess.product;
-    return !guess.product.empty() || examination_.banks;
+    ready.asked.products = std::move(guess.products);
+    return !ready.asked.products.empty() || examination_.banks;
   }
 
   std::string nothing_examined() const {

@@ -4,8 +4,8 @@
 #include <warpmat/files/output_file.h>
 #include <warpmat/instruction.h>
 #include <warpmat/wgmma.h>
+#include <warpmat/words/words.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,10 +35,9 @@ struct DescriptorSource {
   std::unique_ptr<CaseFile> file;
 
   DescriptorSource(const char* option, const std::string& text) {
-    const bool hexadecimal = text.starts_with("0x");
-    const char* const begin = text.data() + (hexadecimal ? 2 : 0);
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number, hexadecimal ? 16 : 10);
-    if (error == std::errc() && end == text.data() + text.size()) return;
+    const auto given = number_of<std::uint64_t>(text);
+    number = given.value_or(0);
+    if (given) return;
     file = std::make_unique<CaseFile>(option, text);
     if (!file->has_shape(DType::uint64, {})) file->refuse("a number, or uint64 [cases]");
   }

@@ -9,6 +9,7 @@
 #include <warpmat/pool/thread_pool.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/report/suppressions.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <chrono>
@@ -35,7 +36,6 @@
 #include "tools/report/launch_skeleton.h"
 #include "tools/report/probe.h"
 #include "tools/report/ptx_file.h"
-#include "tools/report/split.h"
 #include "why.h"
 
 namespace warpmat {
@@ -48,7 +48,7 @@ struct LaunchCommandOptions {
   LaunchOptions launch;
   bool guess = false;
   LabelOptions labels;
-  std::string report, init, probe, why_files, against, show;
+  std::string report, init, probe, gemm, why, why_files, against, show;
   Limits limits;
   FindingFiles found;
 };
@@ -109,24 +109,25 @@ std::string next_step(const BufferExpectation& expectation, const MatrixDifferen
 /// Runs a launch whose product is told again, with origins, and says where a wrong element of a buffer comes from.
 void diagnose(ReadyLaunch& ready, LaunchOptions launch_options, const std::string& buffer, const std::vector<std::size_t>& element) {
   constexpr int most_lines = 20;  // of a screen that has the comparison, too
-  if (element.size() != 2 || !launch_options.why.empty()) return;
-  launch_options.why = fmt::format("{}[{}]", buffer, fmt::join(element, ","));
+  if (element.size() != 2 || ready.asked.element) return;
+  const std::string name = fmt::format("{}[{}]", buffer, fmt::join(element, ","));
+  ready.asked.element = ProductElement{buffer, {element.begin(), element.end()}};
   launch_options.observers.clear();
-  launch_options.observer_of_cluster = nullptr;
+  launch_options.observers_of_clusters.clear();
   ready.prepared = prepare(ready.description, ready.kernel);
-  LaunchResult result;
+  ProductLaunch result;
   try {
     result = launch(ready, launch_options);
   } catch (const std::invalid_argument&) {  // the buffer is not the product's result
     return;
   }
-  for (const Why& why : result.why) {
-    const std::vector<std::string> lines = split(why.text, '\n');
+  for (const Why& why : result.ways) {
+    const std::vector<std::string_view> lines = split(why.text, '\n');
     const std::size_t shown = std::min<std::size_t>(lines.size(), most_lines);
     fmt::print(stderr, "{}\n", fmt::join(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(shown), "\n"));
-    if (shown < lines.size()) fmt::print(stderr, "and {} lines more, by --why '{}'\n", lines.size() - shown, launch_options.why);
+    if (shown < lines.size()) fmt::print(stderr, "and {} lines more, by --why '{}'\n", lines.size() - shown, name);
   }
-  if (result.why.empty()) fmt::print(stderr, "no block stores {}\n", launch_options.why);
+  if (result.ways.empty()) fmt::print(stderr, "no block stores {}\n", name);
 }
 
 /// Compares the buffers of --expect, and says the result to standard error; of the first that is wrong also where an element comes from.
@@ -141,12 +142,12 @@ bool as_expected(const LaunchCommandOptions& options, ReadyLaunch& ready, const 
     if (difference.wrong != 0) {
       if (right) buffer = expectation.buffer->name, element = difference.first;
       right = false;
-      fmt::print(stderr, "{}{}", difference.text, launch_options.gemm.empty() ? next_step(expectation, difference) : "");
+      fmt::print(stderr, "{}{}", difference.text, ready.asked.products.empty() ? next_step(expectation, difference) : "");
     } else if (!options.labels.quiet) {
       fmt::print(stderr, "warpmat: {} is as expected: {} elements\n", expectation.buffer->name, difference.elements);
     }
   }
-  if (!right && !launch_options.gemm.empty()) diagnose(ready, launch_options, buffer, element);
+  if (!right && !ready.asked.products.empty()) diagnose(ready, launch_options, buffer, element);
   return right;
 }
 
@@ -171,11 +172,12 @@ void run_probe(const LaunchCommandOptions& options, LimitedWork& limited) {
 }
 
 /// Says what the kernel seems to compute, and has the launch held against that.
-void guess(ReadyLaunch& ready, LaunchOptions& options) {
-  const Guess guess = guess_product(ready, options, false);
-  options.gemm = guess.product;
+void guess(ReadyLaunch& ready, const LaunchOptions& options) {
+  Guess guess = guess_product(ready, options, false);
   for (const Trap& finding : guess.findings) print_reports({}, {report_of(ready, finding, Report::Level::warning)}, ptx_of(ready));
-  fmt::print(stderr, "warpmat: {}{}\n", guess.text, guess.product.empty() ? "" : fmt::format("; --gemm '{}'", guess.product));
+  fmt::print(stderr, "warpmat: {}{}\n", guess.text,
+             guess.products.empty() ? "" : fmt::format("; --gemm '{}'", product_text(guess.products)));
+  ready.asked.products = std::move(guess.products);
 }
 
 void run_launch(const LaunchCommandOptions& options, const Command& command, LimitedWork& limited) {
@@ -195,9 +197,8 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   if (!options.report.empty()) check_output_place(options.report);
   check_finding_files(options.found);
   check_profile_flag(options.profile);
-  if (options.guess && !options.launch.gemm.empty())
-    throw std::invalid_argument("--guess and --gemm both say the product: one of them is enough");
-  if (!options.against.empty() && options.launch.why.empty()) throw std::invalid_argument("--against needs --why 'C[5,3]'");
+  if (options.guess && !options.gemm.empty()) throw std::invalid_argument("--guess and --gemm both say the product: one of them is enough");
+  if (!options.against.empty() && options.why.empty()) throw std::invalid_argument("--against needs --why 'C[5,3]'");
   const auto start = std::chrono::steady_clock::now();
   const auto tell = [&](const std::vector<Report>& found) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -215,8 +216,9 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   BankReport report;
   LaunchOptions launch_options = options.launch;
   launch_options.stop = limited.stop();
-  if (launch_options.gemm.empty() && !options.guess) launch_options.gemm = ready.description.gemm;
-  for (const std::string& block : options.gemm_blocks) launch_options.gemm_blocks.push_back(parse_block_index(block));
+  if (!options.guess) ready.asked.products = options.gemm.empty() ? ready.description.products : parse_products(options.gemm);
+  ready.asked.element = parse_element(options.why);
+  for (const std::string& block : options.gemm_blocks) ready.asked.blocks.push_back(parse_block_index(block));
   launch_options.checks = checks_of(options, ready);
   Suppressions suppressions = options.found.suppressions.empty() ? Suppressions() : read_suppressions(options.found.suppressions);
   if (!suppressions.empty())
@@ -229,12 +231,11 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   std::optional<Profiler> profiler;
   if (!options.profile.empty()) {
     profiler.emplace(ready.kernel);
-    launch_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
+    launch_options.observers_of_clusters.emplace_back([&profiler](std::uint64_t) { return profiler->observer(); });
   }
-  LaunchResult result;
+  ProductLaunch result;
   try {
     if (options.guess) guess(ready, launch_options);
-    ready.description.gemm = launch_options.gemm;
     result = launch(ready, launch_options);
   } catch (const Trap& trap) {
     fmt::print("{}", descriptors.text());  // they are wanted most where the launch fails
@@ -250,8 +251,8 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   const Profile profile = profiler ? profiler->result() : Profile{};
   fmt::print("{}", result.printed);
   fmt::print("{}", descriptors.text());
-  for (const Why& why : result.why) print_why(why, options.why_files, target, options.against);
-  if (!launch_options.why.empty() && result.why.empty()) fmt::print("no block stores {}\n", launch_options.why);
+  for (const Why& way : result.ways) print_why(way, options.why_files, target, options.against);
+  if (!options.why.empty() && result.ways.empty()) fmt::print("no block stores {}\n", options.why);
   const auto ran = labelled(ready.kernel, result);
   require(ran);
   std::vector<Report> found;
@@ -293,7 +294,7 @@ void add_launch(Command app) {
   options->launch.jobs = 0;
   command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core, the default. The result does not depend on it")
       .range(0, 1024);
-  command.add_option("--gemm", options->launch.gemm,
+  command.add_option("--gemm", options->gemm,
                      "C=A*B^T:128x128x64, or Y=conv(X,F):2x16x16x32*64x3x3,pad=1: what the kernel computes. Each product of a matrix "
                      "instruction is held against it, and the first wrong one is reported with the lines of both sides; no expected values "
                      "are needed. ^T: columns are contiguous. "
@@ -305,7 +306,7 @@ void add_launch(Command app) {
       .add_option("--gemm-block", options->gemm_blocks,
                   "X, X,Y or X,Y,Z: look only at the products of this block and its cluster, which costs less; may be repeated")
       .allow_extra_args(false);
-  command.add_option("--why", options->launch.why,
+  command.add_option("--why", options->why,
                      "C[5,3]: where this element of the product of --gemm or --guess comes from: its stores, products and factors");
   command
       .add_option("--why-files", options->why_files,

@@ -1,10 +1,11 @@
 #include "launch_flags.h"
 
 #include <fmt/format.h>
-#include <warpmat/checks/pointers.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/provenance/pointers.h>
 #include <warpmat/ptx/syntax/module.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,7 +15,6 @@
 
 #include "tools/assembler/assembler.h"
 #include "tools/report/ptx_file.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 
@@ -90,7 +90,7 @@ bool counts_banks(const std::string& checks) {
 }
 
 std::string without_banks(const std::string& checks) {
-  std::vector<std::string> kept = split(checks, ',');
+  std::vector<std::string_view> kept = split(checks, ',');
   std::erase(kept, "banks");
   return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
 }
@@ -125,14 +125,14 @@ ReadyLaunch ready_launch(Kernel kernel, LaunchDescription description, std::stri
   check_arguments(description, program_of(kernel));
   if (!description.block) description.config.block = compiled_block(program_of(kernel).limits);
   PreparedLaunch prepared = prepare(description, kernel);
-  return {std::move(kernel), std::move(description), std::move(prepared), std::move(assembler)};
+  return {std::move(kernel), std::move(description), std::move(prepared), std::move(assembler), {}};
 }
 
 namespace {
 
-LaunchResult run(ReadyLaunch& ready, LaunchOptions options) {
+ProductLaunch run(ReadyLaunch& ready, const ProductRequest& asked, LaunchOptions options) {
   options.most_block_bytes = ready.description.most_bytes;
-  return launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, options);
+  return launch_products(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, asked, options);
 }
 
 /// What is read before it is written may be a missing barrier: without the check of such values another order of the warps shows the race.
@@ -141,16 +141,16 @@ std::optional<Trap> race_behind(ReadyLaunch& ready, LaunchOptions options) {
   options.observers.clear();
   ready.prepared = prepare(ready.description, ready.kernel);
   try {
-    run(ready, options);
+    run(ready, ready.asked, options);
   } catch (const Trap& trap) {
     if (trap.kind == Trap::Kind::unordered) return trap;
   }
   return std::nullopt;
 }
 
-LaunchResult run_for_cause(ReadyLaunch& ready, const LaunchOptions& options) {
+ProductLaunch run_for_cause(ReadyLaunch& ready, const LaunchOptions& options) {
   try {
-    return run(ready, options);
+    return run(ready, ready.asked, options);
   } catch (const Trap& trap) {
     if (trap.kind == Trap::Kind::unwritten && options.checks.races)
       if (const auto race = race_behind(ready, options)) {
@@ -164,7 +164,7 @@ LaunchResult run_for_cause(ReadyLaunch& ready, const LaunchOptions& options) {
 
 }  // namespace
 
-LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
+ProductLaunch launch(ReadyLaunch& ready, const LaunchOptions& options) {
   try {
     return run_for_cause(ready, options);
   } catch (const Trap& trap) {
@@ -180,13 +180,11 @@ Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options, bool errs)
   LaunchOptions followed = options;
   followed.checks = {.uninitialised = false, .copies = false, .global = false};
   followed.observers.clear();
-  followed.gemm.clear();
-  followed.why.clear();
-  followed.gemm_blocks.clear();
-  followed.observer_of_cluster = [&](std::uint64_t cluster) { return guesser.observer(cluster); };
+  followed.observers_of_clusters.clear();
+  guesser.observe(followed);
   bool ended = true;
   try {
-    run(ready, followed);
+    run(ready, {}, followed);
   } catch (const Trap&) {
     if (options.stop != nullptr && *options.stop) throw;
     ended = false;
@@ -200,17 +198,14 @@ Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options, bool errs)
 namespace {
 
 /// An element of a product's result for --why: the one that the headline names, or the first.
-std::string element_of(std::string_view gemm, std::string_view headline) {
+std::string element_of(const std::vector<MatrixProduct>& products, std::string_view headline) {
   std::string first;
-  for (std::size_t begin = 0; begin < gemm.size(); begin = std::min(gemm.find(';', begin), gemm.size() - 1) + 1) {
-    const std::string_view product = gemm.substr(begin);
-    std::string name(product.substr(0, std::min(product.find('='), product.size())));
-    if (name.ends_with("^T")) name.resize(name.size() - 2);
-    if (const auto number = checks::pointer_number(name)) name = checks::pointer_name(*number);
+  for (const MatrixProduct& product : products) {
+    const auto number = provenance::pointer_number(product.c.name);
+    const std::string name = number ? provenance::pointer_name(*number) : product.c.name;
     if (const std::size_t found = headline.find(name + '['); found != std::string_view::npos)
       return std::string(headline.substr(found, headline.find(']', found) + 1 - found));
-    const bool convolves = product.substr(0, product.find(';')).find("=conv(") != std::string_view::npos;
-    if (first.empty()) first = name + (convolves ? "[0,0,0,0]" : "[0,0]");
+    if (first.empty()) first = name + (product.convolution ? "[0,0,0,0]" : "[0,0]");
   }
   return first;
 }
@@ -220,7 +215,7 @@ std::string element_of(std::string_view gemm, std::string_view headline) {
 Report report_of(const ReadyLaunch& ready, const Trap& trap, Report::Level level) {
   Report report = report_of(trap, level);
   if (trap.kind == Trap::Kind::mispaired && report.help.empty())
-    report.help = fmt::format("--why '{}' shows every product of an element, and its way", element_of(ready.description.gemm, report.text));
+    report.help = fmt::format("--why '{}' shows every product of an element, and its way", element_of(ready.asked.products, report.text));
   if (ready.description.ptx.extension() == ".ptx") report.ptx_file = ready.description.ptx.string();
   return report;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/checks/guess.h>
 #include <warpmat/launch.h>
+#include <warpmat/provenance.h>
 #include <warpmat/report/report.h>
 
 #include <cstdint>
@@ -37,6 +37,7 @@ struct ReadyLaunch {
   LaunchDescription description;
   PreparedLaunch prepared;
   std::string assembler;  ///< "ptxas 13.0" where machine code says which sums are fused; else empty
+  ProductRequest asked{};
 };
 
 /// Parses the kernel of `description` and fills its memory. Throws std::runtime_error, and MemoryLimit beyond the limit of memory.
@@ -49,8 +50,8 @@ ReadyLaunch ready_launch(Kernel kernel, LaunchDescription description, std::stri
 bool counts_banks(const std::string& checks);
 std::string without_banks(const std::string& checks);
 
-/// Runs it. The message of a trap also says that the block was not given, where that is so.
-LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options);
+/// Runs it, held against what it is asked. The message of a trap also says that the block was not given, where that is so.
+ProductLaunch launch(ReadyLaunch& ready, const LaunchOptions& options);
 
 /// Runs it to find out what it computes, and prepares it anew. A trap ends the run, and not the guess. `errs`: as of Guesser::result().
 Guess guess_product(ReadyLaunch& ready, const LaunchOptions& options, bool errs);

@@ -6,6 +6,7 @@
 #include <warpmat/tables/opcode.h>
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <cctype>
@@ -30,7 +31,6 @@
 #include "tools/report/meant_forms.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/ptx_file.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {

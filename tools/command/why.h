@@ -1,13 +1,13 @@
 #pragma once
 
-#include <warpmat/launch.h>
+#include <warpmat/provenance.h>
 
 #include <string>
 #include <string_view>
 
 namespace warpmat {
 
-/// Prints the way of an element (LaunchOptions::why) to standard output. With `files` it writes the operands of its products by mma to
+/// Prints the way of an element (ProductRequest::element) to standard output. With `files` it writes the operands of its products by mma to
 /// FILES.a.npy, FILES.b.npy and FILES.c.npy, and prints the commands that explain each product for `target`. With `against`, a name for
 /// explain_pair(), it prints parting_of() first.
 void print_why(const Why& why, const std::string& files, std::string_view target, const std::string& against);

@@ -17,6 +17,7 @@
 
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/words/words.h>
 
 #include "tools/debug/session.h"
 
@@ -534,9 +535,8 @@ class Adapter {
   /// Statements of the PTX have their numbers as addresses.
   Json disassemble(const Json& arguments) {
     const std::string reference = arguments.at("memoryReference");
-    std::int64_t first = 0;
-    std::from_chars(reference.data() + 2, reference.data() + reference.size(), first, 16);
-    first += arguments.value("instructionOffset", std::int64_t{0}) + arguments.value("offset", std::int64_t{0});
+    const std::int64_t first = number_of<std::int64_t>(reference).value_or(0) + arguments.value("instructionOffset", std::int64_t{0}) +
+                               arguments.value("offset", std::int64_t{0});
     Json all = Json::array();
     for (std::int64_t i = first; i < first + arguments.at("instructionCount").get<std::int64_t>(); ++i) {
       if (i < 0 || i >= debugger().source().size()) {
@@ -557,10 +557,8 @@ class Adapter {
 
   Json read_memory(const Json& arguments) {
     const std::string reference = arguments.at("memoryReference");
-    std::uint64_t address = 0;
-    const int base = reference.starts_with("0x") ? 16 : 10;
-    std::from_chars(reference.data() + (base == 16 ? 2 : 0), reference.data() + reference.size(), address, base);
-    address += static_cast<std::uint64_t>(arguments.value("offset", std::int64_t{0}));
+    const std::uint64_t address =
+        number_of<std::uint64_t>(reference).value_or(0) + static_cast<std::uint64_t>(arguments.value("offset", std::int64_t{0}));
     const std::string digits = debugger().ask({{"do", "bytes"}, {"address", address}, {"bytes", arguments.at("count")}}).at("text");
     constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string data;

@@ -22,7 +22,7 @@ constexpr std::uint64_t never = ~std::uint64_t{0};
 constexpr int any_calls = 1 << 20;        ///< Step::calls without a limit
 constexpr std::uint64_t pulse = 1 << 17;  ///< operations between two looks whether the user interrupts
 
-std::uint64_t number_of(Dim3 block) {
+std::uint64_t block_number(Dim3 block) {
   return std::uint64_t{block.z} << 48 | std::uint64_t{block.y} << 32 | block.x;
 }
 
@@ -49,7 +49,7 @@ std::vector<const machine::Block*> Follower::blocks() const {
 }
 
 const machine::WarpState* Follower::find_warp(const Focus& focus) const {
-  const auto found = blocks_.find(number_of(focus.block));
+  const auto found = blocks_.find(block_number(focus.block));
   if (found == blocks_.end()) return nullptr;
   const auto& warps = found->second->warps();
   return static_cast<std::size_t>(focus.warp) < warps.size() ? warps[static_cast<std::size_t>(focus.warp)] : nullptr;
@@ -57,19 +57,19 @@ const machine::WarpState* Follower::find_warp(const Focus& focus) const {
 
 void Follower::note_block(const machine::Block& block) {
   last_block_ = &block;
-  if (!blocks_.emplace(number_of(block.index()), &block).second) return;
+  if (!blocks_.emplace(block_number(block.index()), &block).second) return;
   for (Watch& watch : watches_) look_at(watch);
   if (step_) step_->warp = find_warp(step_->focus);
 }
 
 void Follower::block_ends(const machine::BlockEvent& event) {
-  const auto found = blocks_.find(number_of(event.block));
+  const auto found = blocks_.find(block_number(event.block));
   if (found == blocks_.end()) return;
   const machine::Block* const block = found->second;
   blocks_.erase(found);
   last_block_ = nullptr;
   for (Watch& watch : watches_)
-    if (number_of(watch.focus.block) == number_of(event.block)) look_at(watch);
+    if (block_number(watch.focus.block) == block_number(event.block)) look_at(watch);
   if (step_ && step_->warp != nullptr && &step_->warp->block() == block) step_->warp = nullptr, step_->gone = true;
 }
 
@@ -234,12 +234,12 @@ void Follower::look_at(Watch& watch) {
 std::optional<Json> Follower::watch_at() {
   for (Watch& watch : watches_) {
     if (!watch.contents) {
-      if (number_of(previous_.focus.block) == number_of(watch.focus.block)) look_at(watch);
+      if (block_number(previous_.focus.block) == block_number(watch.focus.block)) look_at(watch);
       continue;
     }
     if (watch.place != nullptr) {
       if (std::memcmp(watch.place, watch.contents->data(), watch.contents->size()) == 0) continue;
-    } else if (number_of(previous_.focus.block) != number_of(watch.focus.block)) {
+    } else if (block_number(previous_.focus.block) != block_number(watch.focus.block)) {
       continue;
     }
     const std::string before = *watch.contents, old = watch.old;
@@ -288,7 +288,7 @@ void Follower::note_writer(const machine::Event& event, int lane) {
 void Follower::note_register(const machine::Event& event) {
   const machine::WarpState& warp = warp_of(event);
   const code::Operation& operation = operation_of(event);
-  if (event.warp() != writers_->focus.warp || number_of(event.block()) != number_of(writers_->focus.block)) return;
+  if (event.warp() != writers_->focus.warp || block_number(event.block()) != block_number(writers_->focus.block)) return;
   if ((event.lanes() >> writers_->focus.lane & 1) == 0 || warp.split().function != writers_->reg->function) return;
   // What widens the result of a statement follows it.
   for (std::size_t i = static_cast<std::size_t>(warp.split().pc); i < warp.program().operations.size(); ++i) {
@@ -307,7 +307,7 @@ bool Follower::is_watched(Space space, std::uint64_t address, std::uint64_t byte
 void Follower::access(const machine::AccessEvent& event) {
   if (!writers_ || !event.writes || event.space != writers_->space) return;
   const bool is_local = event.space == Space::local;
-  if (event.space != Space::global && number_of(event.event.block()) != number_of(writers_->focus.block)) return;
+  if (event.space != Space::global && block_number(event.event.block()) != block_number(writers_->focus.block)) return;
   if (is_local && event.event.warp() != writers_->focus.warp) return;
   const std::uint32_t base = event.space == Space::shared ? warp_of(event.event).program().shared_base : 0;
   for (LaneMask lanes = event.event.lanes(); lanes != 0; lanes &= lanes - 1) {

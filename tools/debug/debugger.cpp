@@ -1,7 +1,6 @@
 #include "tools/debug/debugger.h"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 
 #include <fmt/core.h>
@@ -9,6 +8,7 @@
 
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/words/words.h>
 
 namespace warpmat::debug {
 namespace {
@@ -50,9 +50,8 @@ std::map<std::string, NamedBuffer> variables_of(LoadedLaunch& launch) {
 }
 
 std::optional<int> number_in(const std::string& text) {
-  int number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc{} && read.ptr == text.data() + text.size() && number > 0 ? std::optional(number) : std::nullopt;
+  const auto number = number_of<int>(text);
+  return number && *number > 0 ? number : std::nullopt;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
@@ -18,6 +17,7 @@
 #include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/tables/types.h>
+#include <warpmat/words/words.h>
 
 #include "tools/report/nearest.h"
 
@@ -809,16 +809,11 @@ class Parser {
             ((text_[at_] == '-' || text_[at_] == '+') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E') && text_[first + 1] != 'x')))
       ++at_;
     const std::string word = text_.substr(first, at_ - first);
-    const bool hex = word.starts_with("0x");
-    std::uint64_t whole = 0;
-    const char* const begin = word.data() + (hex ? 2 : 0);
-    const char* const end = word.data() + word.size();
-    if (const auto read = std::from_chars(begin, end, whole, hex ? 16 : 10); read.ec == std::errc{} && read.ptr == end)
-      return [whole](const At&) { return Value{.type = whole >> 63 != 0 ? "u64" : "s64", .bits = whole}; };
-    double real_number = 0;
-    const auto read = std::from_chars(word.data(), end, real_number);
-    if (read.ec != std::errc{} || read.ptr != end) fail(fmt::format("'{}' is no number", word));
-    return [real_number](const At&) { return Value{.type = "f64", .bits = std::bit_cast<std::uint64_t>(real_number)}; };
+    if (const auto whole = number_of<std::uint64_t>(word))
+      return [bits = *whole](const At&) { return Value{.type = bits >> 63 != 0 ? "u64" : "s64", .bits = bits}; };
+    const auto real_number = number_of<double>(word);
+    if (!real_number) fail(fmt::format("'{}' is no number", word));
+    return [bits = std::bit_cast<std::uint64_t>(*real_number)](const At&) { return Value{.type = "f64", .bits = bits}; };
   }
 
   const std::string& text_;

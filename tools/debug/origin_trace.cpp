@@ -12,10 +12,9 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/checks.h>
-#include <warpmat/checks/origins.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/provenance/origins.h>
 #include <warpmat/ptx/syntax/source_text.h>
 
 #include "tools/debug/debugger.h"
@@ -23,8 +22,8 @@
 namespace warpmat::debug {
 namespace {
 
-using checks::Origin;
-using checks::Way;
+using provenance::Origin;
+using provenance::Way;
 
 /// The text is complete.
 struct Told {};
@@ -117,9 +116,9 @@ std::string origins_text(const Question& question, std::span<const Origin> origi
   return text;
 }
 
-class Tracer : public checks::Origins {
+class Tracer : public provenance::Origins {
  public:
-  Tracer(const checks::Setup& setup, Question& question) : Origins(setup), question_(question) {}
+  explicit Tracer(Question& question) : Origins(program_of(question.launch.kernel)), question_(question) {}
 
   void operation(const machine::Event& event) override {
     if (question_.now + 1 == question_.time) {
@@ -131,7 +130,7 @@ class Tracer : public checks::Origins {
 
  private:
   bool follows(std::uint64_t) const override { return true; }
-  std::optional<std::uint32_t> multiplies(const checks::OriginProduct& product) override {
+  std::optional<std::uint32_t> multiplies(const provenance::OriginProduct& product) override {
     question_.products.push_back(product.event.statement());
     return static_cast<std::uint32_t>(question_.products.size() - 1);
   }
@@ -203,19 +202,13 @@ std::string global_text(const Question& question) {
 
 std::string trace(Question& question) {
   LoadedLaunch& launch = question.launch;
-  const code::Program& program = program_of(launch.kernel);
-  checks::Reports reports;
-  const std::uint32_t own = std::max(program.shared_bytes, program.dynamic_offset + launch.description.config.shared_bytes);
-  constexpr std::uint64_t levels = 64;
-  const auto frame_bytes = static_cast<std::uint32_t>(program.call_tree.level_bytes * (program.call_tree.recursive ? levels : 1));
-  const checks::Setup setup{program, {}, program.reserved_shared + own, frame_bytes, reports};
   Counter counter(question);
   LaunchOptions options;
   options.checks = {.uninitialised = false, .copies = false, .fences = false, .stores = false};
   options.timing = question.choice.timing;
   options.schedule = question.choice.schedule;
   options.observers.push_back(&counter);
-  options.observer_of_cluster = [&](std::uint64_t) { return std::make_unique<Tracer>(setup, question); };
+  options.observers_of_clusters.emplace_back([&](std::uint64_t) { return std::make_unique<Tracer>(question); });
   try {
     static_cast<void>(
         warpmat::launch(launch.kernel, launch.description.config, launch.prepared.memory, launch.prepared.arguments, options));

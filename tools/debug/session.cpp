@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -12,6 +11,7 @@
 
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/words/words.h>
 
 #include "tools/debug/origin_trace.h"
 #include "tools/report/limits.h"
@@ -25,13 +25,10 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
-std::uint64_t number_of(const std::string& text, const char* what) {
-  std::uint64_t number = 0;
-  const bool hex = text.starts_with("0x");
-  const auto read = std::from_chars(text.data() + (hex ? 2 : 0), text.data() + text.size(), number, hex ? 16 : 10);
-  if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size())
-    throw std::invalid_argument(fmt::format("'{}' is no {}", text, what));
-  return number;
+std::uint64_t checked_number(const std::string& text, const char* what) {
+  const auto number = number_of<std::uint64_t>(text);
+  if (!number) throw std::invalid_argument(fmt::format("'{}' is no {}", text, what));
+  return *number;
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -203,10 +200,10 @@ void Session::reverse_resume(const std::string& words) {
   repeat(words, [&] { return debugger_.reverse_resume(); });
 }
 void Session::go_to(const std::string& words) {
-  moved(debugger_.go_to(number_of(words, "time")));
+  moved(debugger_.go_to(checked_number(words, "time")));
 }
 void Session::go_to_launch(const std::string& words) {
-  moved(debugger_.go_to_launch(number_of(words, "number of a launch") - 1));
+  moved(debugger_.go_to_launch(checked_number(words, "number of a launch") - 1));
 }
 void Session::who_wrote(const std::string& words) {
   moved(debugger_.go_to_writer(words));
@@ -218,7 +215,7 @@ void Session::moved(const Stop& stop) {
 }
 
 void Session::repeat(const std::string& words, const std::function<Stop()>& once) {
-  const std::uint64_t times = words.empty() ? 1 : number_of(words, "count");
+  const std::uint64_t times = words.empty() ? 1 : checked_number(words, "count");
   Stop stop;
   for (std::uint64_t i = 0; i < times; ++i) {
     stop = once();
@@ -269,7 +266,7 @@ void Session::tell(const Stop& stop) {
 // ---- Breakpoints and focus
 
 Breakpoint& Session::breakpoint(const std::string& number) {
-  return debugger_.find_breakpoint(static_cast<int>(number_of(number, "breakpoint")));
+  return debugger_.find_breakpoint(static_cast<int>(checked_number(number, "breakpoint")));
 }
 
 void Session::remove_breakpoints(const std::string& words) {
@@ -381,7 +378,7 @@ void Session::examine(const std::string& words) {
   if (type.empty()) type = format == "f" ? "f32" : "b32";
   if (type_named(type).empty()) throw std::invalid_argument(fmt::format("'{}' is no type of PTX: b32, f16, u8", type));
   if (is_float(type)) format.clear();
-  const std::uint64_t count = digits == 0 ? 1 : number_of(format_.substr(0, digits), "count");
+  const std::uint64_t count = digits == 0 ? 1 : checked_number(format_.substr(0, digits), "count");
   ask({{"do", "examine"}, {"text", words}, {"count", count}, {"type", type}, {"format", format}});
 }
 
@@ -420,7 +417,7 @@ void Session::explain(const std::string& words) {
   const std::size_t comma = words.find(',');
   if (comma == std::string::npos) throw std::invalid_argument("explain needs an element of the result: explain 5,3");
   ask({{"do", "explain"},
-       {"element", {number_of(trimmed(words.substr(0, comma)), "row"), number_of(trimmed(words.substr(comma + 1)), "column")}}});
+       {"element", {checked_number(trimmed(words.substr(0, comma)), "row"), checked_number(trimmed(words.substr(comma + 1)), "column")}}});
 }
 
 void Session::backtrace(const std::string&) {
@@ -478,7 +475,7 @@ void Session::list_source(const std::string& words) {
   const Json frame = at.value("frames", Json::array({{{"file", ""}, {"line", 0}}})).front();
   const std::string file = frame.at("file");
   if (file.empty()) return disassemble("");
-  const int centre = !words.empty() ? static_cast<int>(number_of(words, "line"))
+  const int centre = !words.empty() ? static_cast<int>(checked_number(words, "line"))
                      : listed_ != 0 ? listed_ + 10
                                     : frame.at("line").get<int>();
   listed_ = centre;
@@ -490,7 +487,7 @@ void Session::list_source(const std::string& words) {
 void Session::disassemble(const std::string& words) {
   const Json at = debugger_.ask({{"do", "where"}});
   if (!at.contains("statement")) return say_(at.at("text"));
-  const int statement = at.at("statement"), half = words.empty() ? 5 : static_cast<int>(number_of(words, "count")) / 2;
+  const int statement = at.at("statement"), half = words.empty() ? 5 : static_cast<int>(checked_number(words, "count")) / 2;
   for (int i = std::max(0, statement - half); i <= std::min(static_cast<int>(debugger_.source().size()) - 1, statement + half); ++i) {
     const auto each = static_cast<std::uint32_t>(i);
     say_(fmt::format("{} {:5}  {:60}  {}", i == statement ? "=>" : "  ", debugger_.source().ptx_line(each), debugger_.source().text(each),

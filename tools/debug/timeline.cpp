@@ -75,9 +75,9 @@ void Timeline::execute(LoadedLaunch& launch, const Names& names, const SourceMap
   if (choice.blocks.empty())
     options.observers.push_back(&follower);
   else
-    options.observer_of_cluster = [&](std::uint64_t cluster) {
+    options.observers_of_clusters.emplace_back([&](std::uint64_t cluster) {
       return has_block(choice.blocks, cluster, launch.description.config) ? std::make_unique<Part>(follower) : nullptr;
-    };
+    });
   Json ending{{"reason", "end"}};
   try {
     follower.begin();

@@ -11,11 +11,11 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/wgmma.h>
+#include <warpmat/words/words.h>
 
 #include "tools/report/meant_forms.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/ptx_file.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
@@ -62,7 +62,7 @@ std::vector<const AnyForm*> unlike(const std::vector<const AnyForm*>& all, Opera
 /// The formats that a spelling names: "e4m3" of mma.m16n8k32.e4m3.
 std::vector<Format> formats_of(const std::string& spelling) {
   std::vector<Format> formats;
-  for (const std::string& part : split(spelling, '.'))
+  for (const std::string_view part : split(spelling, '.'))
     if (const FormatRow* format = find_format(part)) formats.push_back(format->format);
   return formats;
 }

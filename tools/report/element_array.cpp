@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 #include <warpmat/explain/table.h>
 #include <warpmat/formats.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -172,11 +172,9 @@ std::string element_text(const ElementType& type, std::uint64_t bits) {
 
 ElementType find_element_type(std::string_view text) {
   if (const FormatRow* found = find_format(text)) return ElementType::of(found->format);
-  int bits = 0;
-  const auto [end, error] = std::from_chars(text.data() + std::min<std::size_t>(1, text.size()), text.data() + text.size(), bits);
-  const bool plain = !text.empty() && (text[0] == 'b' || text[0] == 'x') && error == std::errc{} && end == text.data() + text.size();
+  const bool plain = text.starts_with('b') || text.starts_with('x');
   for (const int width : {4, 6, 8, 16, 32, 64})
-    if (plain && bits == width) return {std::nullopt, width};
+    if (plain && number_of<int>(text.substr(1)) == width) return {std::nullopt, width};
   std::vector<std::string_view> names;
   for (const FormatRow& f : format_rows()) names.push_back(f.name);
   throw std::runtime_error(

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <warpmat/formats.h>
+#include <warpmat/words/words.h>
 
-#include <charconv>
 #include <cmath>
 #include <random>
 #include <stdexcept>
@@ -36,12 +36,9 @@ std::vector<std::uint64_t> iota(const ElementType& type, std::size_t count) {
 
 /// The seed after "random:".
 std::uint64_t seed_of(const std::string& source) {
-  const std::string text = source == "random" ? "0" : source.substr(7);
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw std::runtime_error(fmt::format("'{}': a seed is a whole number: random:7", source));
-  return seed;
+  WordReader words(source, "source", "write random:SEED, as in random:7");
+  words.until(':');
+  return words.ended() ? 0 : words.number<std::uint64_t>(words.rest(), 0, UINT64_MAX, "seed");
 }
 
 std::uint64_t random_element(std::mt19937_64& generator, const ElementType& type) {

@@ -5,7 +5,9 @@
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/catalogue/evidence.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/ptx/syntax/module.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +22,6 @@
 #include "tools/report/doubts.h"
 #include "tools/report/floor.h"
 #include "tools/report/lowered_forms.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {

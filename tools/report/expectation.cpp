@@ -5,8 +5,8 @@
 #include <warpmat/matrices.h>
 #include <warpmat/matrices/sample.h>
 #include <warpmat/program.h>
+#include <warpmat/words/words.h>
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -39,8 +39,8 @@ Expectation::Expectation(WarpPlace place, const std::string& what) : place_(std:
     std::string_view text = std::string_view(what).substr(colon + 5);
     in_ulps_ = text.ends_with("ulp");
     if (in_ulps_) text.remove_suffix(3);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tolerance_);
-    if (error != std::errc{} || end != text.data() + text.size() || !(tolerance_ >= 0))
+    tolerance_ = number_of<double>(text).value_or(-1);
+    if (!(tolerance_ >= 0))
       throw std::runtime_error(
           fmt::format("--expect {}: a tolerance is a number, such as 0.01, or units in the last place, such as 2ulp", what));
   }

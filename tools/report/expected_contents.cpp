@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
 
 #include "tools/report/input_file.h"
 #include "tools/report/launch_description.h"
 #include "tools/report/npy.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
@@ -64,10 +63,9 @@ ElementType find_buffer_type(std::string_view text) {
 }
 
 std::optional<Tolerance> parse_tolerance(std::string_view text) {
-  const auto number = [](std::string_view digits) -> std::optional<double> {
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc{} && end == digits.data() + digits.size() && value >= 0 ? std::optional(value) : std::nullopt;
+  const auto number = [](std::string_view digits) {
+    const auto value = number_of<double>(digits);
+    return value && *value >= 0 ? value : std::nullopt;
   };
   if (text.ends_with("ulp")) {
     const auto units = number(text.substr(0, text.size() - 3));
@@ -82,25 +80,25 @@ std::optional<Tolerance> parse_tolerance(std::string_view text) {
 }
 
 ExpectedContents parse_expected(const std::string& text) {
-  const std::vector<std::string> parts = split(text, ':');
-  ExpectedContents expected{.file = parts[0]};
-  if (parts[0].empty())
-    refuse_expected(fmt::format("'{}': an expectation is FILE[:TYPE][:SHAPE][:TOLERANCE], such as C.npy:f32:128x128:2ulp", text));
+  WordReader words(text, "expectation", "write FILE[:TYPE][:SHAPE][:TOLERANCE], such as C.npy:f32:128x128:2ulp");
+  ExpectedContents expected{.file = words.until(':')};
+  if (expected.file.empty()) words.refuse(text, "it has no file");
   bool toleranced = false;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (const auto type = type_of_name(parts[i]); type && !expected.type) {
+  while (!words.ended()) {
+    const std::string_view part = words.until(':');
+    if (const auto type = type_of_name(part); type && !expected.type) {
       expected.type = type;
-    } else if (const auto reading = find_reading(parts[i])) {
+    } else if (const auto reading = find_reading(part)) {
       expected.reading = *reading;
-    } else if (const auto shape = parse_sizes(parts[i]); shape && expected.shape.empty() && !toleranced) {
+    } else if (const auto shape = parse_sizes(part); shape && expected.shape.empty() && !toleranced) {
       expected.shape.assign(shape->begin(), shape->end());
-    } else if (const auto tolerance = parse_tolerance(parts[i]); tolerance && !toleranced) {
+    } else if (const auto tolerance = parse_tolerance(part); tolerance && !toleranced) {
       expected.tolerance = *tolerance;
       toleranced = true;
     } else {
-      refuse_expected(
-          fmt::format("'{}': '{}' is no type (f32, f16, bf16, s32, e4m3, b16, ...), shape (128x128) or tolerance (2ulp, 1e-3, 1e-3+1e-6)",
-                      text, parts[i]));
+      words.refuse(part, fmt::format("'{}' is no type (f32, f16, bf16, s32, e4m3, b16, ...), shape (128x128) or tolerance (2ulp, 1e-3, "
+                                     "1e-3+1e-6)",
+                                     part));
     }
   }
   return expected;

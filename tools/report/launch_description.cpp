@@ -6,10 +6,10 @@
 #include <warpmat/ir/code.h>
 #include <warpmat/lower/parameter_text.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -18,29 +18,12 @@
 
 #include "gpu/cases/random.h"
 #include "tools/report/ptx_file.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
 
 [[noreturn]] void fail(const std::string& message) {
   throw std::runtime_error(message);
-}
-
-/// A whole number in decimal or after 0x; nothing for other text.
-template <typename Integer>
-std::optional<Integer> whole(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  std::string_view digits = negative ? text.substr(1) : text;
-  const int base = digits.starts_with("0x") ? 16 : 10;
-  if (base == 16) digits.remove_prefix(2);
-  std::uint64_t magnitude = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
-  if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) return std::nullopt;
-  const auto signed_value = static_cast<std::int64_t>(negative ? -magnitude : magnitude);
-  const bool is_signed = negative && magnitude != 0;
-  if (is_signed ? signed_value >= 0 || !std::in_range<Integer>(signed_value) : !std::in_range<Integer>(magnitude)) return std::nullopt;
-  return static_cast<Integer>(is_signed ? static_cast<std::uint64_t>(signed_value) : magnitude);
 }
 
 std::vector<std::uint8_t> little_endian(std::uint64_t bits, std::size_t bytes) {
@@ -52,7 +35,7 @@ std::vector<std::uint8_t> little_endian(std::uint64_t bits, std::size_t bytes) {
 /// 32 of s32, u32 and b32; nothing of another type.
 std::optional<int> integer_width(std::string_view type) {
   if (type.size() < 2 || std::string_view("sub").find(type[0]) == std::string_view::npos) return std::nullopt;
-  const auto bits = whole<int>(type.substr(1));
+  const auto bits = number_of<int>(type.substr(1));
   return bits && (*bits == 8 || *bits == 16 || *bits == 32 || *bits == 64) ? bits : std::nullopt;
 }
 
@@ -66,12 +49,12 @@ const FormatRow* floating_format(std::string_view type) {
 std::optional<std::uint64_t> integer_bits(char letter, int bits, const std::string& value) {
   const bool is_signed = letter == 's' || value.starts_with('-');
   if (is_signed) {
-    const auto number = whole<std::int64_t>(value);
+    const auto number = number_of<std::int64_t>(value);
     const std::int64_t limit = bits == 64 ? INT64_MAX : (std::int64_t{1} << (bits - 1)) - 1;
     if (!number || *number > limit || *number < -limit - 1 || letter == 'u') return std::nullopt;
     return static_cast<std::uint64_t>(*number);
   }
-  const auto number = whole<std::uint64_t>(value);
+  const auto number = number_of<std::uint64_t>(value);
   if (!number || (bits < 64 && *number >> bits != 0)) return std::nullopt;
   return number;
 }
@@ -133,35 +116,23 @@ std::vector<std::uint8_t> given_numbers(const ElementType& type, const std::vect
   });
 }
 
-std::uint64_t size_in(const LaunchBuffer& buffer, const std::string& text) {
-  const auto size = whole<std::uint64_t>(text);
+std::uint64_t size_in(const LaunchBuffer& buffer, std::string_view text) {
+  const auto size = number_of<std::uint64_t>(text);
   if (!size || *size > std::uint64_t{1} << 40) fail(fmt::format("buffer {}: '{}' is no number of bytes or elements", buffer.name, text));
   return *size;
 }
 
-std::vector<std::uint8_t> random_contents(const LaunchBuffer& buffer, const std::vector<std::string>& parts) {
+std::vector<std::uint8_t> random_contents(const LaunchBuffer& buffer, const std::vector<std::string_view>& parts) {
   const FormatRow* format = find_format(parts[1]);
   const std::size_t count_at = format == nullptr ? 1 : 2;
   if (parts.size() < count_at + 1 || parts.size() > count_at + 2)
     fail(fmt::format("buffer {}: '{}' is no source: it would be random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED]", buffer.name,
                      buffer.source));
-  if (format == nullptr && !whole<std::uint64_t>(parts[1]))
+  if (format == nullptr && !number_of<std::uint64_t>(parts[1]))
     fail(fmt::format("buffer {}: '{}' is no format, such as f16, and no number of bytes", buffer.name, parts[1]));
   const std::uint64_t count = size_in(buffer, parts[count_at]);
   const std::uint64_t seed = parts.size() == count_at + 2 ? size_in(buffer, parts[count_at + 1]) : 0;
   return format == nullptr ? random_bytes(count, seed) : random_numbers(*format, count, seed);
-}
-
-/// A parameter with its buffers by index.
-KernelParameter kernel_parameter(const LaunchDescription& description, const LaunchParameter& parameter) {
-  const auto place_of = [&](const std::string& name) {
-    const auto buffer = std::ranges::find(description.buffers, name, &LaunchBuffer::name);
-    return static_cast<std::size_t>(buffer - description.buffers.begin());
-  };
-  KernelParameter placed{.bytes = parameter.bytes, .pointers = {}};
-  for (const LaunchPointer& pointer : parameter.pointers) placed.pointers.push_back({pointer.at, place_of(pointer.buffer), pointer.offset});
-  for (const LaunchMap& map : parameter.maps) placed.maps.push_back({map.at, map.map, place_of(map.buffer), map.offset, map.by_pointer});
-  return placed;
 }
 
 }  // namespace
@@ -181,35 +152,34 @@ std::vector<std::uint8_t> number_bytes(std::string_view type, const std::string&
   return little_endian(code, static_cast<std::size_t>(format->bits / 8));
 }
 
-LaunchParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers) {
-  if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
-    const std::string type = text.substr(0, colon), value = text.substr(colon + 1);
-    if (type != "bytes") return {number_bytes(type, value), {}, {}, text};
-    LaunchParameter parameter;
+KernelParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers) {
+  const std::string right =
+      fmt::format("write a buffer's name ({}), with +OFFSET or without, TYPE:VALUE such as s32:128, or bytes:HEX", names_of(buffers));
+  WordReader words(text, "parameter", right);
+  if (text.find(':') != std::string::npos) {
+    const std::string_view type = words.until(':'), value = words.rest();
+    if (type != "bytes") return {number_bytes(type, std::string(value)), {}, {}, text};
+    KernelParameter parameter;
     for (std::size_t i = 0; i < value.size(); i += 2) {
-      const auto byte = whole<std::uint64_t>("0x" + value.substr(i, 2));
-      if (!byte || i + 1 == value.size()) fail(fmt::format("'{}': bytes are pairs of hexadecimal digits", text));
-      parameter.bytes.push_back(static_cast<std::uint8_t>(*byte));
+      const auto byte = number_of<std::uint8_t>(fmt::format("0x{}", value.substr(i, 2)));
+      if (!byte || i + 1 == value.size()) words.refuse(value.substr(i), "bytes are pairs of hexadecimal digits");
+      parameter.bytes.push_back(*byte);
     }
     return parameter;
   }
-  const std::size_t plus = text.find('+');
-  const std::string name = text.substr(0, plus);
-  const auto offset = plus == std::string::npos ? std::optional<std::int64_t>(0) : whole<std::int64_t>(text.substr(plus + 1));
-  if (find(buffers, name) == nullptr)
-    fail(fmt::format("'{}' is no parameter: it would be a buffer's name ({}), TYPE:VALUE such as s32:128, or bytes:HEX", text,
-                     names_of(buffers)));
-  if (!offset) fail(fmt::format("'{}': an offset is a whole number of bytes", text));
-  return {std::vector<std::uint8_t>(8), {{0, name, *offset}}};
+  const std::string_view name = words.until('+');
+  const LaunchBuffer* const buffer = find(buffers, name);
+  if (buffer == nullptr) words.refuse(text, fmt::format("there is no buffer '{}'", name));
+  const auto offset = words.ended() ? 0 : words.number<std::int64_t>(words.rest(), INT64_MIN, INT64_MAX, "number of bytes");
+  return {std::vector<std::uint8_t>(8), {{0, static_cast<std::size_t>(buffer - buffers.data()), offset}}};
 }
 
 LaunchBuffer parse_buffer(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-    fail(fmt::format("'{}': a buffer is NAME=SOURCE, such as A=a.npy or C=zeros:4096", text));
+  WordReader words(text, "buffer", "write NAME=SOURCE, such as A=a.npy or C=zeros:4096");
   LaunchBuffer buffer;
-  buffer.name = text.substr(0, equals);
-  buffer.source = text.substr(equals + 1);
+  buffer.name = words.before('=');
+  buffer.source = words.rest();
+  if (buffer.name.empty() || buffer.source.empty()) words.refuse(text, "one of the two is empty");
   return buffer;
 }
 
@@ -226,44 +196,41 @@ DType output_type(std::string_view text) {
 }
 
 void set_output(const std::string& text, LaunchBuffer& buffer) {
-  constexpr std::string_view extension = ".npy";
-  const std::size_t end = text.find(extension);
-  const std::size_t after = end == std::string::npos ? text.size() : end + extension.size();
-  if (end == std::string::npos || (after < text.size() && text[after] != ':'))
-    fail(fmt::format("'{}': an output is FILE.npy[:TYPE[:SHAPE]]", text));
-  buffer.out = text.substr(0, after);
-  const std::vector<std::string> parts = split(std::string_view(text).substr(after), ':');  // the first is empty
-  if (parts.size() > 3) fail(fmt::format("'{}': an output is FILE.npy[:TYPE[:SHAPE]]", text));
-  if (parts.size() > 1) buffer.out_type = output_type(parts[1]);
-  if (parts.size() > 2) {
-    const auto shape = parse_sizes(parts[2]);
-    if (!shape) fail(fmt::format("'{}': a shape is whole numbers, such as 128x64 or 128,64", text));
-    buffer.out_shape.assign(shape->begin(), shape->end());
-  }
+  WordReader words(text, "output", "write FILE.npy[:TYPE[:SHAPE]]");
+  const std::string_view file = words.until(':');
+  if (!file.ends_with(".npy")) words.refuse(file, "the file is no .npy");
+  buffer.out = file;
+  if (!words.ended()) buffer.out_type = output_type(words.until(':'));
+  if (words.ended()) return;
+  const std::string_view sizes = words.rest();
+  const auto shape = parse_sizes(sizes);
+  if (!shape) words.refuse(sizes, "a shape is whole numbers, such as 128x64 or 128,64");
+  buffer.out_shape.assign(shape->begin(), shape->end());
 }
 
 namespace {
 
-/// The buffer of NAME=WHAT, and WHAT. `form` is what the option takes.
-std::pair<LaunchBuffer*, std::string> buffer_and_rest(const std::string& text, std::vector<LaunchBuffer>& buffers, std::string_view form) {
-  const std::size_t equals = text.find('=');
-  const auto found = std::ranges::find(buffers, text.substr(0, equals), &LaunchBuffer::name);
-  if (equals == std::string::npos || found == buffers.end())
-    fail(fmt::format("'{}': {}, NAME that of a buffer ({})", text, form, names_of(buffers)));
-  return {&*found, text.substr(equals + 1)};
+/// The buffer of NAME=WHAT; WHAT is left.
+LaunchBuffer& named_buffer(WordReader& words, std::vector<LaunchBuffer>& buffers) {
+  const std::string_view name = words.before('=');
+  const auto found = std::ranges::find(buffers, name, &LaunchBuffer::name);
+  if (found == buffers.end()) words.refuse(name, fmt::format("there is no buffer '{}'; {}", name, names_of(buffers)));
+  return *found;
 }
 
 }  // namespace
 
 void parse_output(const std::string& text, std::vector<LaunchBuffer>& buffers) {
-  const auto found = buffer_and_rest(text, buffers, "an output is NAME=FILE.npy[:TYPE[:SHAPE]]");
-  set_output(found.second, *found.first);
-  check_output_place(found.first->out);
+  WordReader words(text, "output", "write NAME=FILE.npy[:TYPE[:SHAPE]]");
+  LaunchBuffer& buffer = named_buffer(words, buffers);
+  set_output(std::string(words.rest()), buffer);
+  check_output_place(buffer.out);
 }
 
 void parse_expectation(const std::string& text, std::vector<LaunchBuffer>& buffers) {
-  const auto found = buffer_and_rest(text, buffers, "an expectation is NAME=FILE[:TYPE][:SHAPE][:TOLERANCE]");
-  found.first->expected = parse_expected(found.second);
+  WordReader words(text, "expectation", "write NAME=FILE[:TYPE][:SHAPE][:TOLERANCE]");
+  LaunchBuffer& buffer = named_buffer(words, buffers);
+  buffer.expected = parse_expected(std::string(words.rest()));
 }
 
 std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
@@ -272,8 +239,8 @@ std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
   std::ranges::replace(commas, 'x', ',');
   std::erase(commas, ' ');
   std::vector<std::uint64_t> sizes;
-  for (const std::string& part : split(commas, ',')) {
-    const auto size = whole<std::uint64_t>(part);
+  for (const std::string_view part : split(commas, ',')) {
+    const auto size = number_of<std::uint64_t>(part);
     if (!size) return std::nullopt;
     sizes.push_back(*size);
   }
@@ -324,10 +291,10 @@ void check_arguments(const LaunchDescription& description, const code::Program& 
 
 std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer) {
   if (buffer.values) return given_numbers(*buffer.type, *buffer.values);
-  const std::vector<std::string> parts = split(buffer.source, ':');
+  const std::vector<std::string_view> parts = split(buffer.source, ':');
   if (parts[0] == "zeros" && parts.size() == 2) return std::vector<std::uint8_t>(size_in(buffer, parts[1]));
   if (parts[0] == "fill" && parts.size() == 3) {
-    const auto value = whole<std::uint8_t>(parts[2]);
+    const auto value = number_of<std::uint8_t>(parts[2]);
     if (!value) fail(fmt::format("buffer {}: '{}' is no byte", buffer.name, parts[2]));
     return std::vector<std::uint8_t>(size_in(buffer, parts[1]), *value);
   }
@@ -367,12 +334,8 @@ PreparedLaunch prepare(const LaunchDescription& description, const Kernel& kerne
   if (!variables.empty()) place_variables(kernel, prepared.memory, variables);
   std::vector<std::uint64_t> addresses;
   for (const LaunchBuffer& buffer : description.buffers) addresses.push_back(prepared.addresses.at(buffer.name));
-  const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
-  const auto place = [&](const TensorMap::Encoded& map) {
-    return prepared.memory.allocate(std::span<const std::uint8_t>(map), "tensor map");
-  };
-  for (const LaunchParameter& parameter : description.parameters)
-    prepared.arguments.emplace_back(kernel_parameter(description, parameter).placed(addresses, encode, place));
+  for (const KernelParameter& parameter : description.parameters)
+    prepared.arguments.push_back(parameter.placed_in(prepared.memory, addresses));
   return prepared;
 }
 
@@ -392,13 +355,12 @@ KernelLaunch kernel_launch(const LaunchDescription& description) {
                       .entry = "",
                       .config = description.config,
                       .buffers = {},
-                      .parameters = {},
+                      .parameters = description.parameters,
                       .assembler_options = description.assembler_options,
                       .decisions = description.decisions};
   launch.entry = entry_name(Module(launch.ptx), description.kernel, description.ptx);
   for (const LaunchBuffer& buffer : description.buffers)
     launch.buffers.push_back({buffer.name, initial_contents(buffer), buffer.address, buffer.variable});
-  for (const LaunchParameter& parameter : description.parameters) launch.parameters.push_back(kernel_parameter(description, parameter));
   return launch;
 }
 

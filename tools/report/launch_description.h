@@ -11,6 +11,7 @@
 
 #include <warpmat/assembler.h>
 #include <warpmat/launch.h>
+#include <warpmat/provenance.h>
 
 #include "gpu/runners/kernel_runner.h"
 #include "tools/report/expected_contents.h"
@@ -36,30 +37,6 @@ struct LaunchBuffer {
   bool variable = false;                        ///< a .global or .const variable of the module, at `address`; `name` is that in PTX
 };
 
-/// An address to insert into the bytes of a parameter.
-struct LaunchPointer {
-  std::size_t at = 0;
-  std::string buffer;
-  std::int64_t offset = 0;
-};
-
-/// A tensor map of a buffer to insert into the bytes of a parameter, or whose address is inserted.
-struct LaunchMap {
-  std::size_t at = 0;
-  TensorMap::Arguments map;  ///< without its address
-  std::string buffer;
-  std::int64_t offset = 0;
-  bool by_pointer = false;
-};
-
-/// A parameter of the entry: its bytes, and the addresses and tensor maps to insert.
-struct LaunchParameter {
-  std::vector<std::uint8_t> bytes;
-  std::vector<LaunchPointer> pointers;
-  std::vector<LaunchMap> maps{};
-  std::string number{};  ///< "f32:0.5" of a number, as it was given; else empty
-};
-
 struct LaunchDescription {
   std::filesystem::path ptx;
   std::string kernel;  ///< empty: the only entry
@@ -70,9 +47,9 @@ struct LaunchDescription {
   std::string assembler_options{};                ///< KernelOptions::assembler_options
   std::optional<AssemblerDecisions> decisions{};  ///< that a saved launch had
   std::vector<LaunchBuffer> buffers;
-  std::vector<LaunchParameter> parameters;
-  std::string gemm{};            ///< LaunchOptions::gemm
-  std::uint64_t most_bytes = 0;  ///< of all buffers together; 0: no limit
+  std::vector<KernelParameter> parameters;  ///< with numbers of `buffers`
+  std::vector<MatrixProduct> products{};    ///< "gemm": what the kernel computes
+  std::uint64_t most_bytes = 0;             ///< of all buffers together; 0: no limit
 };
 
 /// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error naming the file, the place in it and what would be
@@ -83,7 +60,7 @@ LaunchDescription read_launch(const std::filesystem::path& path);
 LaunchDescription parse_launch(const std::string& name, const std::string& text);
 
 /// One --param: NAME[+OFFSET], TYPE:VALUE or bytes:HEX. `buffers` are those that exist. Throws std::runtime_error.
-LaunchParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers);
+KernelParameter parse_parameter(const std::string& text, const std::vector<LaunchBuffer>& buffers);
 
 /// One --buffer NAME=SOURCE. Throws std::runtime_error.
 LaunchBuffer parse_buffer(const std::string& text);

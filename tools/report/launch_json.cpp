@@ -162,15 +162,22 @@ LaunchBuffer buffer_of(const ParsedJson& json, const std::filesystem::path& fold
   return buffer;
 }
 
-LaunchPointer pointer_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, std::size_t size, const Where& where) {
+/// The number of the buffer that "buffer" names.
+std::size_t buffer_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+  const std::string name = text(json, "buffer", where);
+  const auto found = std::ranges::find(buffers, name, &LaunchBuffer::name);
+  if (found == buffers.end()) where.fail(fmt::format("there is no buffer \"{}\"", name));
+  return static_cast<std::size_t>(found - buffers.begin());
+}
+
+KernelParameter::Pointer pointer_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, std::size_t size,
+                                    const Where& where) {
   where.check_keys(json, {"at", "buffer", "offset"});
-  LaunchPointer pointer{static_cast<std::size_t>(number(json, "at", 0, where)), text(json, "buffer", where), 0};
+  KernelParameter::Pointer pointer{static_cast<std::size_t>(number(json, "at", 0, where)), buffer_of(json, buffers, where), 0};
   if (json.contains("offset")) {
     if (!json.at("offset").is_number_integer()) where.fail("\"offset\" must be a whole number of bytes");
     pointer.offset = json.at("offset").get<std::int64_t>();
   }
-  if (std::ranges::find(buffers, pointer.buffer, &LaunchBuffer::name) == buffers.end())
-    where.fail(fmt::format("there is no buffer \"{}\"", pointer.buffer));
   if (size < 8 || pointer.at > size - 8)
     where.fail(fmt::format("an address at byte {} leaves the {} bytes of the parameter", pointer.at, size));
   return pointer;
@@ -213,13 +220,11 @@ void read_im2col(const ParsedJson& json, TensorMap::Arguments& map, const Where&
 }
 
 /// The arguments of cuTensorMapEncodeTiled, or of cuTensorMapEncodeIm2col.
-LaunchMap map_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+KernelParameter::Map map_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   where.check_keys(json, {"buffer", "offset", "type", "dims", "strides", "box", "element_strides", "interleave", "swizzle", "l2_promotion",
                           "oob_fill", "im2col"});
-  LaunchMap map;
-  map.buffer = text(json, "buffer", where);
-  if (std::ranges::find(buffers, map.buffer, &LaunchBuffer::name) == buffers.end())
-    where.fail(fmt::format("there is no buffer \"{}\"", map.buffer));
+  KernelParameter::Map map;
+  map.buffer = buffer_of(json, buffers, where);
   map.offset = static_cast<std::int64_t>(number(json, "offset", 0, where));
   const auto type = find_tensor_type(text(json, "type", where));
   if (!type) where.fail(fmt::format("a tensor map has no \"type\" '{}'", text(json, "type", where)));
@@ -244,9 +249,9 @@ LaunchMap map_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffer
 }
 
 /// {"bytes": "0a0b...", "pointers": [...], "tensormaps": [...]}: a struct.
-LaunchParameter struct_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+KernelParameter struct_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   where.check_keys(json, {"bytes", "pointers", "tensormaps"});
-  LaunchParameter parameter = parse_parameter("bytes:" + text(json, "bytes", where), {});
+  KernelParameter parameter = parse_parameter("bytes:" + text(json, "bytes", where), {});
   std::size_t index = 0;
   for (const ParsedJson& pointer : list(json, "pointers", where))
     parameter.pointers.push_back(pointer_of(pointer, buffers, parameter.bytes.size(), (where / "pointers")[index++]));
@@ -254,7 +259,7 @@ LaunchParameter struct_of(const ParsedJson& json, const std::vector<LaunchBuffer
   for (const ParsedJson& item : list(json, "tensormaps", where)) {
     const Where place = (where / "tensormaps")[index++];
     place.check_keys(item, {"at", "map"});
-    LaunchMap map = map_of(item.value("map", ParsedJson::object()), buffers, place / "map");
+    KernelParameter::Map map = map_of(item.value("map", ParsedJson::object()), buffers, place / "map");
     map.at = number(item, "at", 0, place);
     if (parameter.bytes.size() < TensorMap::bytes || map.at > parameter.bytes.size() - TensorMap::bytes)
       place.fail(fmt::format("a tensor map at byte {} leaves the {} bytes of the parameter", map.at, parameter.bytes.size()));
@@ -263,7 +268,7 @@ LaunchParameter struct_of(const ParsedJson& json, const std::vector<LaunchBuffer
   return parameter;
 }
 
-LaunchParameter parameter_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
+KernelParameter parameter_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffers, const Where& where) {
   if (!json.is_object() || json.empty()) where.fail("a parameter is an object such as {\"s32\": 128} or {\"buffer\": \"A\"}");
   if (json.contains("tensormap")) {
     where.check_keys(json, {"tensormap"});
@@ -271,7 +276,7 @@ LaunchParameter parameter_of(const ParsedJson& json, const std::vector<LaunchBuf
   }
   if (json.contains("tensormap_pointer")) {
     where.check_keys(json, {"tensormap_pointer"});
-    LaunchMap map = map_of(json.at("tensormap_pointer"), buffers, where / "tensormap_pointer");
+    KernelParameter::Map map = map_of(json.at("tensormap_pointer"), buffers, where / "tensormap_pointer");
     map.by_pointer = true;
     return {std::vector<std::uint8_t>(8), {}, {map}};
   }
@@ -304,7 +309,7 @@ LaunchDescription launch_of(const JsonFile& file, const std::filesystem::path& f
   LaunchDescription launch;
   if (const std::string ptx = text(json, "ptx", where); !ptx.empty()) launch.ptx = folder / ptx;
   launch.kernel = text(json, "kernel", where);
-  launch.gemm = text(json, "gemm", where);
+  launch.products = parse_products(text(json, "gemm", where));
   launch.assembler = text(json, "assembler", where);
   if (!launch.assembler.empty() && launch.assembler != "ptxas" && launch.assembler != "rule")
     where.fail(fmt::format("\"assembler\" is \"{}\"; it may be \"ptxas\" or \"rule\"", launch.assembler));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <warpmat/forms.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <cctype>
@@ -12,7 +13,6 @@
 #include <stdexcept>
 
 #include "tools/report/nearest.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
@@ -44,10 +44,9 @@ std::vector<const Form*> of_machine(const std::string& name) {
 /// The parts of an opcode, each as often as it stands there; shared::cta is shared, and ordered metadata is a qualifier beside sp.
 std::multiset<std::string> opcode_parts(std::string_view opcode) {
   std::multiset<std::string> parts;
-  for (std::string& part : split(opcode, '.')) {
-    if (part == "shared::cta") part = "shared";
+  for (const std::string_view part : split(opcode, '.')) {
     if (part.starts_with("sp::")) parts.insert("sp");
-    parts.insert(std::move(part));
+    parts.emplace(part == "shared::cta" ? "shared" : part);
   }
   return parts;
 }

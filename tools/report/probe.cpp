@@ -4,6 +4,8 @@
 #include <warpmat/formats.h>
 #include <warpmat/matrices/element_map.h>
 #include <warpmat/matrices/index_set.h>
+#include <warpmat/provenance.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +15,6 @@
 #include <utility>
 
 #include "tools/report/npy.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
@@ -26,12 +27,10 @@ constexpr std::size_t most_launches = 64;  ///< for each of A and B
 
 // ---- The text ---------------------------------------------------------------------------------------------------------------------------
 
-/// The format of a buffer: as said behind its name, else its dtype, that of random numbers, or of a .npy file.
-Format probed_format(const std::string& text, std::string_view said, const LaunchBuffer& buffer) {
+/// The format of a buffer: its dtype, that of random numbers, or of a .npy file.
+Format probed_format(const std::string& text, const LaunchBuffer& buffer) {
   std::optional<ElementType> type = buffer.type;
-  if (!said.empty()) {
-    type = find_buffer_type(said);
-  } else if (const auto parts = split(buffer.source, ':'); !type && parts.size() > 2 && parts[0] == "random") {
+  if (const auto parts = split(buffer.source, ':'); !type && parts.size() > 2 && parts[0] == "random") {
     if (const FormatRow* const row = find_format(parts[1])) type = ElementType::of(row->format);
   } else if (!type && buffer.source.ends_with(".npy")) {
     const DType dtype = read_npy(buffer.source).dtype;
@@ -42,17 +41,10 @@ Format probed_format(const std::string& text, std::string_view said, const Launc
   refuse_probe(text, fmt::format("the type of {0}'s elements is not known: write it behind the name, such as {0}:f16", buffer.name));
 }
 
-/// NAME[:TYPE][^T] at the beginning of `rest`, which loses it.
-ProbedMatrix probed_matrix(const std::string& text, std::string_view matrix, const LaunchDescription& description) {
-  ProbedMatrix found;
-  found.transposed = matrix.ends_with("^T");
-  if (found.transposed) matrix.remove_suffix(2);
-  const std::size_t colon = matrix.find(':');
-  found.buffer = matrix.substr(0, colon);
-  const auto buffer = std::ranges::find(description.buffers, found.buffer, &LaunchBuffer::name);
-  if (buffer == description.buffers.end()) refuse_probe(text, fmt::format("there is no buffer '{}'", found.buffer));
-  found.format = probed_format(text, colon == std::string_view::npos ? "" : matrix.substr(colon + 1), *buffer);
-  return found;
+ProbedMatrix probed_matrix(const std::string& text, const ProductMatrix& matrix, const LaunchDescription& description) {
+  const auto buffer = std::ranges::find(description.buffers, matrix.name, &LaunchBuffer::name);
+  if (buffer == description.buffers.end()) refuse_probe(text, fmt::format("there is no buffer '{}'", matrix.name));
+  return {.buffer = matrix.name, .format = matrix.format ? *matrix.format : probed_format(text, *buffer), .transposed = matrix.transposed};
 }
 
 std::size_t stored_bytes(const ProbedMatrix& matrix) {
@@ -302,17 +294,14 @@ std::string conclusion(const Side& a, const Side& b, const Probe& probe) {
 }  // namespace
 
 Probe parse_probe(const std::string& text, const LaunchDescription& description, const PreparedLaunch& prepared) {
-  const std::size_t equals = text.find('='), times = text.find('*'), colon = text.rfind(':');
-  const auto sizes = colon == std::string::npos ? std::nullopt : parse_sizes(std::string_view(text).substr(colon + 1));
-  if (equals == std::string::npos || times == std::string::npos || times < equals || colon < times || !sizes || sizes->size() != 3 ||
-      std::ranges::count(*sizes, 0u) != 0)
-    refuse_probe(text, "a product is C=A*B^T:MxNxK, such as C=A*B^T:128x128x64, with the names of buffers");
-  const auto part = [&](std::size_t from, std::size_t to) { return std::string_view(text).substr(from, to - from); };
-  Probe probe{probed_matrix(text, part(0, equals), description), probed_matrix(text, part(equals + 1, times), description),
-              probed_matrix(text, part(times + 1, colon), description)};
+  const std::vector<MatrixProduct> products = parse_products(text);
+  if (products.size() != 1 || products[0].convolution) refuse_probe(text, "a probe is of one product of matrices, as C=A*B^T:128x128x64");
+  const MatrixProduct& product = products[0];
+  Probe probe{probed_matrix(text, product.c, description), probed_matrix(text, product.a, description),
+              probed_matrix(text, product.b, description)};
   if (probe.a.buffer == probe.b.buffer || probe.a.buffer == probe.c.buffer || probe.b.buffer == probe.c.buffer)
     refuse_probe(text, "a probe needs three buffers");
-  const std::size_t m = (*sizes)[0], n = (*sizes)[1], k = (*sizes)[2];
+  const auto m = static_cast<std::size_t>(product.m), n = static_cast<std::size_t>(product.n), k = static_cast<std::size_t>(product.k);
   if (m > 1u << 20 || n > 1u << 20 || k > 1u << 20) refuse_probe(text, "sizes are at most 1,048,576");
   set_shape(text, probe.c, m, n, prepared);
   set_shape(text, probe.a, m, k, prepared);

@@ -2,26 +2,18 @@
 
 #include <fmt/core.h>
 #include <warpmat/warp.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <stdexcept>
 
 #include "tools/report/element_array.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
 
 using checks::BankAccess;
-
-/// The number that `text` spells; 0 if it is not a number.
-int whole_number(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? number : 0;
-}
 
 constexpr int ldmatrix_rows = 8;     // of ldmatrix and stmatrix
 constexpr std::uint32_t chunk = 16;  // bytes of their rows
@@ -70,16 +62,14 @@ void check_fits(const SwizzleTile& tile, const TileAccess& access) {
 }  // namespace
 
 SwizzleTile parse_tile(const std::string& text) {
-  const auto parts = split(text, ':');
-  const auto sizes = split(parts.front(), 'x');
-  const int rows = whole_number(sizes.front()), columns = sizes.size() == 2 ? whole_number(sizes[1]) : 0;
   constexpr int most = 4096;
-  if (parts.size() != 2 || rows < 1 || columns < 1 || rows > most || columns > most)
-    throw std::runtime_error(fmt::format("'{}' is no tile: ROWSxCOLUMNS:FORMAT, each 1 to {}, as in 64x64:f16", text, most));
-  const SwizzleTile tile{rows, columns, find_element_type(parts[1]).bits, parts[1]};
-  if (tile.columns * tile.element_bits % (8 * static_cast<int>(chunk)) != 0)
-    throw std::runtime_error(
-        fmt::format("'{}': a row has {} bits; it must be a multiple of 16 bytes", text, tile.columns * tile.element_bits));
+  WordReader words(text, "tile", "write ROWSxCOLUMNS:FORMAT, each 1 to 4096, as in 64x64:f16");
+  const int rows = words.number(words.before('x'), 1, most, "number of rows");
+  const int columns = words.number(words.before(':'), 1, most, "number of columns");
+  const std::string format(words.rest());
+  const SwizzleTile tile{rows, columns, find_element_type(format).bits, format};
+  if (const int bits = tile.columns * tile.element_bits; bits % (8 * static_cast<int>(chunk)) != 0)
+    words.refuse(text, fmt::format("a row has {} bits, no multiple of 16 bytes", bits));
   return tile;
 }
 

@@ -5,6 +5,7 @@
 #include <warpmat/files/standard_stream.h>
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
+#include <warpmat/words/words.h>
 
 #include <algorithm>
 #include <functional>
@@ -13,7 +14,6 @@
 #include <utility>
 
 #include "tools/report/element_source.h"
-#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
@@ -51,15 +51,39 @@ std::size_t product(const std::vector<std::size_t>& shape) {
 
 }  // namespace
 
+PlaceName PlaceName::parse(std::string_view text) {
+  WordReader words(text, "place", "write NAME[:FORMAT][:bits|:values][:COLUMNS]");
+  PlaceName place{std::string(words.until(':')), {}, Reading::by_dtype, 0};
+  enum class Part { type, reading, columns, nothing } next = Part::type;  // the parts that may follow
+  while (!words.ended()) {
+    const std::string_view part = words.until(':');
+    if (const auto said = find_reading(part); said && next <= Part::reading) {
+      place.reading = *said;
+      next = Part::columns;
+    } else if (number_of<std::size_t>(part) && next <= Part::columns) {
+      place.columns = words.number<std::size_t>(part, 1, SIZE_MAX, "number of columns");
+      next = Part::nothing;
+    } else if (next == Part::type) {
+      try {
+        place.type = find_element_type(part);
+      } catch (const std::runtime_error& e) {
+        words.refuse(part, e.what());
+      }
+      next = Part::reading;
+    } else {
+      words.refuse(part, fmt::format("'{}' does not belong there", part));
+    }
+  }
+  return place;
+}
+
 Layouts parse_layouts(const Program& program, const std::vector<std::string>& texts) {
   Layouts layouts;
   for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) throw std::runtime_error(fmt::format("--layout takes NAME=LAYOUT, not '{}'", text));
-    const std::string name = text.substr(0, equals);
-    if (program.find_variable(name) == nullptr)
-      throw std::runtime_error(fmt::format("--layout: the program has no shared variable '{}'", name));
-    layouts[name] = MemoryLayout::parse(text.substr(equals + 1));
+    WordReader words(text, "value of --layout", "write NAME=LAYOUT");
+    const std::string name(words.before('='));
+    if (program.find_variable(name) == nullptr) words.refuse(text, fmt::format("the program has no shared variable '{}'", name));
+    layouts[name] = MemoryLayout::parse(words.rest());
   }
   return layouts;
 }
@@ -155,7 +179,7 @@ std::size_t WarpPlace::declared_columns() const {
 }
 
 void WarpPlace::resolve_registers(const Program& program) {
-  for (const std::string& register_name : split(name_.name, ',')) {
+  for (const std::string_view register_name : split(name_.name, ',')) {
     const NamedRegister* found = program.find_register(register_name);
     if (found == nullptr)
       fail(text_, fmt::format("the program has no register and no shared variable '{}'; it has {}", register_name, all_names(program)));
@@ -359,10 +383,11 @@ std::vector<Assignment> assignments(const Program& program, const std::vector<st
                                     std::string_view what, const Layouts& layouts) {
   std::vector<Assignment> result;
   for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals + 1 == text.size())
-      throw std::runtime_error(fmt::format("--{} takes PLACE={}, not '{}'", option, what, text));
-    result.push_back({WarpPlace(program, text.substr(0, equals), layouts), text.substr(equals + 1)});
+    const std::string right = fmt::format("write PLACE={}", what), of_option = fmt::format("value of --{}", option);
+    WordReader words(text, of_option, right);
+    const std::string_view place = words.before('='), rest = words.rest();
+    if (rest.empty()) words.refuse(rest, "nothing follows");
+    result.push_back({WarpPlace(program, place, layouts), std::string(rest)});
   }
   return result;
 }

@@ -9,10 +9,21 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/report/element_array.h"
 #include "tools/report/npy.h"
-#include "tools/report/place_name.h"
 
 namespace warpmat {
+
+/// A parsed place, NAME[:FORMAT][:bits|:values][:COLUMNS], before NAME is looked up.
+struct PlaceName {
+  std::string name;
+  std::optional<ElementType> type;
+  Reading reading = Reading::by_dtype;
+  std::size_t columns = 0;  ///< 0: not given
+
+  /// Throws std::runtime_error saying what `text` should be.
+  static PlaceName parse(std::string_view text);
+};
 
 /// The layouts of matrices in shared variables, by the variable's name.
 using Layouts = std::map<std::string, MemoryLayout, std::less<>>;

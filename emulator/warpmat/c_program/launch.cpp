@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -15,6 +14,7 @@
 #include <warpmat/c_program/handles.h>
 #include <warpmat/c_program/observer.h>
 #include <warpmat/launch.h>
+#include <warpmat/provenance.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -47,18 +47,18 @@ const std::atomic<bool>* stop_of(const warpmat_launch_config& config) {
   return reinterpret_cast<const std::atomic<bool>*>(const_cast<const std::uint8_t*>(config.stop));
 }
 
-std::vector<Dim3> gemm_blocks_of(const warpmat_launch_config& config) {
+ProductRequest request_of(const warpmat_launch_config& config) {
   if (config.gemm_block_count != 0) need(config.gemm_blocks, "config->gemm_blocks");
-  std::vector<Dim3> blocks;
+  if ((config.why == nullptr) != (config.tell_why == nullptr)) throw std::invalid_argument("config->why and tell_why go together");
+  ProductRequest request{.products = parse_products(text_of(config.gemm)), .element = parse_element(text_of(config.why))};
   for (std::size_t i = 0; i < config.gemm_block_count; ++i)
-    blocks.push_back({config.gemm_blocks[i].x, config.gemm_blocks[i].y, config.gemm_blocks[i].z});
-  return blocks;
+    request.blocks.push_back({config.gemm_blocks[i].x, config.gemm_blocks[i].y, config.gemm_blocks[i].z});
+  return request;
 }
 
 LaunchOptions options_of(const warpmat_launch_config& config) {
   const auto asked = [&](unsigned flag) { return (config.flags & flag) != 0; };
   need_known_flags(config.flags, launch_flags);
-  if ((config.why == nullptr) != (config.tell_why == nullptr)) throw std::invalid_argument("config->why and tell_why go together");
   return {.jobs = config.jobs,
           .schedule = config.schedule,
           .execution = execution_of(config.flags),
@@ -72,21 +72,17 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
                      .fences = !asked(WARPMAT_WARN_FENCES),
                      .stores = !asked(WARPMAT_WARN_STORES),
                      .global = asked(WARPMAT_CHECK_GLOBAL)},
-          .gemm = text_of(config.gemm),
-          .why = text_of(config.why),
-          .gemm_blocks = gemm_blocks_of(config),
           .stop = stop_of(config)};
 }
 
-using ObserverOfCluster = std::function<std::unique_ptr<machine::Observer>(std::uint64_t)>;
-
-ObserverOfCluster observers_of_clusters(const warpmat_launch_config& config) {
-  if (config.observer_of_cluster == nullptr) return nullptr;
-  return [make = config.observer_of_cluster, user = config.user](std::uint64_t cluster) -> std::unique_ptr<machine::Observer> {
-    const warpmat_observer* const observer = make(user, cluster);
-    if (observer == nullptr) return nullptr;
-    return observer_of(observer, fmt::format("the observer of cluster {}", cluster).c_str());
-  };
+void add_observers_of_clusters(const warpmat_launch_config& config, LaunchOptions& options) {
+  if (config.observer_of_cluster == nullptr) return;
+  options.observers_of_clusters.push_back(
+      [make = config.observer_of_cluster, user = config.user](std::uint64_t cluster) -> std::unique_ptr<machine::Observer> {
+        const warpmat_observer* const observer = make(user, cluster);
+        if (observer == nullptr) return nullptr;
+        return observer_of(observer, fmt::format("the observer of cluster {}", cluster).c_str());
+      });
 }
 
 // ---- What a launch tells when it has ended well
@@ -139,16 +135,17 @@ warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch
     LaunchOptions options = options_of(config);
     ChildLaunches children;
     if (config.child != nullptr) options.children = &children;
-    options.observer_of_cluster = observers_of_clusters(config);
+    add_observers_of_clusters(config, options);
     const CallbackObservers observers(config.observers, config.observer_count, "config->observers");
     options.observers = observers.all;
     const LaunchConfig launched{dimensions(config.grid), dimensions(config.block), config.shared_bytes, dimensions(config.cluster),
                                 config.workspace};
-    const LaunchResult result = launch(kernel->kernel, launched, memory->memory, arguments_of(config), options);
+    const ProductLaunch result =
+        launch_products(kernel->kernel, launched, memory->memory, arguments_of(config), request_of(config), options);
     if (operations != nullptr) *operations = result.operations;
     if (config.print != nullptr && !result.printed.empty()) config.print(config.user, result.printed.c_str(), result.printed.size());
     if (config.warn != nullptr) tell_warnings(config, result);
-    for (const Why& why : result.why) tell_why(config, why);
+    for (const Why& why : result.ways) tell_why(config, why);
     for (const ChildLaunch& child : children.made) tell_child(config, child);
   });
 }

@@ -1,19 +1,11 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include <warpmat/checks/companion.h>
-#include <warpmat/checks/gemm.h>
-#include <warpmat/checks/gemm_stores.h>
 #include <warpmat/checks/global_races.h>
 #include <warpmat/checks/product_registers.h>
 #include <warpmat/checks/warnings.h>
@@ -38,7 +30,6 @@ namespace warpmat::checks {
 //     tensor_load_check     registers of tcgen05.ld that are used before the wait
 //     tile_check            descriptors of wgmma that read a tile otherwise than its tensor map wrote it
 //     lanes_check           shuffles that read lanes which take no part
-//     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)
 //
 // explain.h counts the wavefronts of an access; its observer is tools/report/bank_report.h.
 
@@ -51,11 +42,7 @@ struct Reports {
   Warnings lane_races;            ///< LaunchResult::warnings, too
   Warnings global_race_warnings;  ///< LaunchResult::warnings, too
   GlobalRaces global_races;
-  FirstReports<std::string> absent_lanes;                                ///< LaunchResult::absent_lanes
-  std::vector<GemmStores> stores;                                        ///< by product
-  std::vector<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
-  std::map<std::uint64_t, Why> why;                                      ///< by the block that stores the element
-  std::mutex why_mutex;
+  FirstReports<std::string> absent_lanes;  ///< LaunchResult::absent_lanes
 };
 
 /// What the checks know of a launch.
@@ -68,31 +55,16 @@ struct Setup {
   bool copies_asynchronously = program.executes(catalogue::Semantics::cp_async);
   bool reads_rows =
       program.any<code::Matrix>([](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
-  std::vector<Gemm> gemms = {};
-  std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
   Dim3 grid = {}, cluster = {};
-  std::vector<std::uint64_t> clusters = {};  ///< the numbers of those of LaunchOptions::gemm_blocks; empty: all
   const DeviceMemory* memory = nullptr;
   bool as_cards = false;        ///< Timing::card
   bool follows_global = false;  ///< Checks::global, and some bytes of the memory may be ones that nobody has written
   ProductRegisters product_registers{program};
 };
 
-/// The offset of a byte from the first one of a block's shared memory; larger than all offsets if it is outside.
-inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* place) {
-  return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(first);
-}
-
-/// Sets the memory and grid, and what LaunchOptions::gemm, why and gemm_blocks say. Throws std::invalid_argument.
-void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
-              const LaunchConfig& config);
-
 /// Adds what a trap of `event` would say, unless there is a report of `statement`: the event's, or one that stands for it.
 void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
           std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind = Trap::Kind::misuse);
-
-/// The first statement of the program whose line of the source is that of `statement`; itself where it has none.
-std::uint32_t first_of_line(const code::Program& program, std::uint32_t statement);
 
 /// What was warned of, as a note of another error.
 Trap::Note note_of(const Trap& warning);

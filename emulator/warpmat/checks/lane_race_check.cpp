@@ -23,7 +23,7 @@ void LaneRaceCheck::block_begins(const machine::BlockEvent& event) {
 }
 
 void LaneRaceCheck::report(const Event& event, int lane, std::size_t offset, bool writes, const LaneRaces::Conflict& conflict) {
-  const std::uint32_t line = first_of_line(setup_.program, event.statement());
+  const std::uint32_t line = machine::first_of_line(setup_.program, event.statement());
   if (!setup_.reports.lane_races.wants(line, cluster_)) return;
   const machine::WarpState& warp = warp_of(event);
   const std::uint64_t address = setup_.program.shared_base + offset;

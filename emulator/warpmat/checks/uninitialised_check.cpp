@@ -323,7 +323,7 @@ void SharedMemoryCheck::undefine(int rank, std::size_t offset, std::size_t bytes
 /// The first statement of a statement's line of the source.
 std::uint32_t SharedMemoryCheck::line_of(std::uint32_t statement) {
   const auto [found, is_new] = first_of_line_.try_emplace(statement);
-  if (is_new) found->second = first_of_line(setup_.program, statement);
+  if (is_new) found->second = machine::first_of_line(setup_.program, statement);
   return found->second;
 }
 

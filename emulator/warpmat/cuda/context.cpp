@@ -3,7 +3,6 @@
 #include <warpmat/cuda/report.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -16,6 +15,7 @@
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine_code/use.h>
 #include <warpmat/pool/thread_pool.h>
+#include <warpmat/words/words.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -33,11 +33,9 @@ template <typename Number>
 Number number(const char* name, Number otherwise, Number most) {
   const std::string_view text = variable(name);
   if (text.empty()) return otherwise;
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most)
-    refuse(name, text, fmt::format("a number from 0 to {} is needed", most));
-  return value;
+  const auto value = number_of<Number>(text);
+  if (!value || *value < 0 || *value > most) refuse(name, text, fmt::format("a number from 0 to {} is needed", most));
+  return *value;
 }
 
 Checks checks_of(const char* name) {
@@ -119,7 +117,7 @@ Settings read_settings() {
           .leaks = number("WARPMAT_CUDA_LEAKS", 0, 1) == 1,
           .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1,
           .launch_seconds = number<double>("WARPMAT_CUDA_LAUNCH_SECONDS", 0, 1e9),
-          .gemm = std::string(variable("WARPMAT_CUDA_GEMM"))};
+          .products = parse_products(variable("WARPMAT_CUDA_GEMM"))};
 }
 
 Context::Context()

@@ -13,6 +13,7 @@
 #include <warpmat/cuda/mutex.h>
 #include <warpmat/cuda/types.h>
 #include <warpmat/launch.h>
+#include <warpmat/provenance.h>
 #include <warpmat/report/suppressions.h>
 
 namespace warpmat::cuda {
@@ -44,7 +45,7 @@ struct Settings {
   bool leaks = false;         ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
   bool profile = false;       ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
   double launch_seconds = 0;  ///< WARPMAT_CUDA_LAUNCH_SECONDS: a launch that takes longer is a failure; 0: no limit
-  std::string gemm;           ///< WARPMAT_CUDA_GEMM: the product that kernels compute, as LaunchOptions::gemm has it; empty: not looked at
+  std::vector<MatrixProduct> products;  ///< WARPMAT_CUDA_GEMM: what kernels compute; empty: not looked at
 };
 
 /// The settings that the environment has now. Throws std::invalid_argument with a sentence for a wrong one.

@@ -27,6 +27,8 @@
 #include <warpmat/lower/resolve.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/lower/resolve.h>
+#include <warpmat/provenance.h>
 #include <warpmat/report/report.h>
 #include <warpmat/tables/hardware.h>
 
@@ -210,9 +212,9 @@ class OneLaunch {
     bool ended = true;
     try {
       const AddressSpace::View view(context.space);
-      if (!running_) running_.emplace(kernel_, config_, memory, arguments_, options_);
+      if (!running_) begin(context, memory);
       ended = running_->run(patience);
-      if (ended) record_.result = running_->result();
+      if (ended) record_.result = products_ ? products_->finish(running_->result()) : running_->result();
     } catch (const Trap& trap) {
       record_.fault = code_of(trap);
       record_.trap = trap.what();
@@ -241,13 +243,17 @@ class OneLaunch {
                 .execution = {.undefined = settings.undefined},
                 .most_seconds = settings.launch_seconds,
                 .checks = settings.checks,
-                .gemm = settings.gemm,
                 .children = &children_};
     if (!context.suppressions.empty())
       options_.suppresses = [&context](const Trap& report) { return context.suppressions.suppresses(report_of(report)); };
-    if (!settings.profile) return;
-    profiler_.emplace(kernel_);
-    options_.observer_of_cluster = [this](std::uint64_t) { return profiler_->observer(); };
+    if (settings.profile) profiler_.emplace(kernel_);
+  }
+
+  void begin(Context& context, DeviceMemory& memory) {
+    if (const auto& products = context.settings.products; !products.empty())
+      products_.emplace(kernel_, config_, memory, arguments_, ProductRequest{.products = products}).observe(options_);
+    if (profiler_) options_.observers_of_clusters.emplace_back([this](std::uint64_t) { return profiler_->observer(); });
+    running_.emplace(kernel_, config_, memory, arguments_, options_);
   }
 
   void end(Context& context) {
@@ -268,6 +274,7 @@ class OneLaunch {
   std::vector<Argument> arguments_;
   ChildLaunches children_;
   std::optional<Profiler> profiler_;
+  std::optional<ProductCheck> products_;
   LaunchOptions options_;
   LaunchRecord record_{.config = &config_};
   std::optional<RunningLaunch> running_;

@@ -128,6 +128,13 @@ struct Limits {
   std::int64_t required_cluster[3] = {0, 0, 0};  ///< .reqnctapercluster
   std::int64_t max_cluster_blocks = 0;           ///< .maxclusterrank
   std::int64_t registers = 0;  ///< of a thread at the start, if .maxnreg, or .maxntid with .minnctapersm, define it; else 0
+
+  /// The cluster size of a launch: that for which the entry is compiled, else the launch's own.
+  Dim3 cluster(Dim3 own) const {
+    if (required_cluster[0] <= 0) return own;
+    const auto size = [&](int i) { return static_cast<std::uint32_t>(required_cluster[i]); };
+    return {size(0), size(1), size(2)};
+  }
 };
 
 /// What the assembler made of a statement without the instruction that the statement names.
@@ -171,6 +178,9 @@ struct CallTree {
   std::uint64_t level_bytes = 0;
   std::uint64_t local_bytes = 0;  ///< of a lane, of the deepest calls; of all functions where some recur through others
   bool recursive = false;
+
+  /// Of registers and local memory, where a warp has them for calls of calls. A GPU has fewer.
+  std::uint64_t levels() const { return recursive ? 64 : 1; }
 };
 
 struct Program {

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/launch.h>
+#include <warpmat/words/words.h>
 
 namespace warpmat {
 
@@ -65,28 +66,16 @@ inline std::string all_check_names() {
   return text;
 }
 
-/// Calls visit(name) for each name of a list that commas separate.
-template <typename Visit>
-void visit_names(std::string_view list, Visit visit) {
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::string_view name = list.substr(begin, std::min(list.find(',', begin), list.size()) - begin);
-    begin += name.size() + 1;
-    visit(name);
-  }
-}
-
 /// Whether a list of checks has this one.
 inline bool has_check(std::string_view list, std::string_view check) {
-  bool has = false;
-  visit_names(list, [&](std::string_view name) { has |= name == check || name == "all"; });
-  return has;
+  return std::ranges::any_of(split(list, ','), [&](std::string_view name) { return name == check || name == "all"; });
 }
 
 /// Parses a list of checks: "all", "none", or names separated by commas. Throws std::runtime_error.
 inline Checks parse_checks(std::string_view text) {
   Checks checks;
   for (const CheckMember& each : each_check) checks.*each.check = false;
-  visit_names(text, [&](std::string_view item) {
+  for (const std::string_view item : split(text, ',')) {
     bool known = item == "none";
     for (const CheckOption& each : check_names)
       if (item == each.name || item == "all") {
@@ -94,7 +83,7 @@ inline Checks parse_checks(std::string_view text) {
         known = true;
       }
     if (!known) throw std::runtime_error(fmt::format("'{}' is no check: there are {}, all and none", item, all_check_names()));
-  });
+  }
   return checks;
 }
 

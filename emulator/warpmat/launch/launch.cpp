@@ -22,7 +22,6 @@ namespace warpmat {
 namespace {
 
 constexpr std::uint32_t most_shared_bytes = 227 << 10;
-constexpr int deepest_recursion = 64;
 
 void check_limits(const code::Program& program, const LaunchConfig& config) {
   const Dim3 block = config.block;
@@ -52,16 +51,10 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
 /// The cluster size: the launch's, or the one for which the entry is compiled.
 Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
   constexpr std::uint64_t max_blocks = 16;
-  const std::int64_t* const required = program.limits.required_cluster;
-  Dim3 cluster = config.cluster;
-  if (required[0] > 0) {
-    const Dim3 wanted{static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]),
-                      static_cast<std::uint32_t>(required[2])};
-    if (cluster.count() != 1 && cluster != wanted)
-      throw std::invalid_argument(fmt::format("'{}' is compiled for clusters of {}x{}x{} blocks (.reqnctapercluster), not {}x{}x{}",
-                                              readable_name(program.entry), wanted.x, wanted.y, wanted.z, cluster.x, cluster.y, cluster.z));
-    cluster = wanted;
-  }
+  const Dim3 own = config.cluster, cluster = program.limits.cluster(own);
+  if (own.count() != 1 && own != cluster)
+    throw std::invalid_argument(fmt::format("'{}' is compiled for clusters of {}x{}x{} blocks (.reqnctapercluster), not {}x{}x{}",
+                                            readable_name(program.entry), cluster.x, cluster.y, cluster.z, own.x, own.y, own.z));
   const std::uint64_t count = cluster.count();
   const auto most = static_cast<std::uint64_t>(program.limits.max_cluster_blocks);
   if (count == 0 || count > max_blocks || (most != 0 && count > most))
@@ -220,10 +213,6 @@ void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<
 
 namespace {
 
-std::uint64_t levels_of(const code::Program& program) {
-  return program.call_tree.recursive ? deepest_recursion : 1;
-}
-
 Kernel checked(Kernel kernel, const LaunchConfig& config, const LaunchOptions& options) {
   if (options.jobs < 0) throw std::invalid_argument(fmt::format("{} jobs: 0 or more", options.jobs));
   check_limits(program_of(kernel), config);
@@ -271,9 +260,9 @@ RunningLaunch::RunningLaunch(Kernel kernel, const LaunchConfig& config, DeviceMe
              .thread_indices{program_of(kernel_), config.block},
              .parameters = place_arguments(program_of(kernel_), arguments),
              .shared_bytes = shared_bytes_of(program_of(kernel_), config),
-             .frame_bytes = bytes_of_levels(program_of(kernel_).call_tree.level_bytes, levels_of(program_of(kernel_)),
+             .frame_bytes = bytes_of_levels(program_of(kernel_).call_tree.level_bytes, program_of(kernel_).call_tree.levels(),
                                             "the registers of a warp's functions"),
-             .local_bytes = bytes_of_levels(program_of(kernel_).call_tree.local_bytes, levels_of(program_of(kernel_)),
+             .local_bytes = bytes_of_levels(program_of(kernel_).call_tree.local_bytes, program_of(kernel_).call_tree.levels(),
                                             "the local memory of a lane's functions"),
              .spare = &spare_storage(),
              .printed_bytes = &printed_bytes_,
@@ -285,7 +274,9 @@ RunningLaunch::RunningLaunch(Kernel kernel, const LaunchConfig& config, DeviceMe
   state_.constants = constants_.begin();
   state_.explicit_cluster = state_.config.cluster.count() > 1 || program.limits.required_cluster[0] > 0;
   if (program.executes(catalogue::Semantics::wgmma)) state_.chunk_lists = &chunk_lists_.emplace();
-  checks::set_gemm(setup_, options, memory, state_.parameters, state_.config);
+  setup_.memory = &memory;
+  setup_.grid = state_.config.grid;
+  setup_.cluster = state_.config.cluster;
   follow_writes(memory, options.checks.uninitialised && options.checks.global);
   setup_.as_cards = options.timing == Timing::card;
   setup_.follows_global = options.checks.uninitialised && options.checks.global && has_unwritten(memory);

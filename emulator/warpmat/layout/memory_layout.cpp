@@ -1,31 +1,12 @@
 #include <warpmat/layout.h>
 
-#include <charconv>
+#include <climits>
 #include <stdexcept>
 #include <vector>
 
-#include <warpmat/text.h>
+#include <warpmat/words/words.h>
 
 namespace warpmat {
-namespace {
-
-/// The numbers of "padded<80>" after `word`; empty if `text` has another form.
-std::vector<int> numbers_of(std::string_view text, std::string_view word) {
-  std::vector<int> numbers;
-  if (!text.starts_with(word) || text.size() < word.size() + 3 || text[word.size()] != '<' || text.back() != '>') return {};
-  const char* at = text.data() + word.size() + 1;
-  const char* const end = text.data() + text.size() - 1;
-  while (at < end) {
-    int number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc{} || number < 0 || (next != end && *next != ',')) return {};
-    numbers.push_back(number);
-    at = next == end ? end : next + 1;
-  }
-  return numbers;
-}
-
-}  // namespace
 
 MemoryLayout MemoryLayout::padded(std::size_t row_bytes) {
   MemoryLayout layout;
@@ -55,11 +36,14 @@ MemoryLayout MemoryLayout::function(BitOf bit_of) {
 
 MemoryLayout MemoryLayout::parse(std::string_view text) {
   if (text == "rows") return {};
-  if (const auto n = numbers_of(text, "padded"); n.size() == 1 && n[0] > 0) return padded(static_cast<std::size_t>(n[0]));
-  if (const auto n = numbers_of(text, "swizzle"); n.size() == 3 || n.size() == 4)
-    return swizzled(n[0], n[1], n[2], n.size() == 4 ? static_cast<std::size_t>(n[3]) : 0);
-  throw std::invalid_argument(
-      format_text("'{}' is no layout: there are rows, padded<ROW_BYTES> and swizzle<BITS,BASE,SHIFT[,ROW_BYTES]>", text));
+  WordReader words(text, "layout", "there are rows, padded<ROW_BYTES> and swizzle<BITS,BASE,SHIFT[,ROW_BYTES]>");
+  const std::string_view name = words.before('<');
+  std::vector<int> numbers;
+  for (const std::string_view number : split(words.before('>'), ',')) numbers.push_back(words.number(number, 0, INT_MAX, "number"));
+  if (const std::string_view left = words.rest(); !left.empty()) words.refuse(left, "it does not end with >");
+  if (name == "padded" && numbers.size() == 1 && numbers[0] > 0) return padded(static_cast<std::size_t>(numbers[0]));
+  if (name != "swizzle" || (numbers.size() != 3 && numbers.size() != 4)) words.refuse(name, "it is none of these");
+  return swizzled(numbers[0], numbers[1], numbers[2], numbers.size() == 4 ? static_cast<std::size_t>(numbers[3]) : 0);
 }
 
 std::uint64_t MemoryLayout::bit(int row, int column, int columns, int element_bits) const {

@@ -2,21 +2,16 @@
 #include <warpmat/text.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include <fmt/core.h>
 
+#include <warpmat/words/words.h>
+
 namespace warpmat {
 namespace {
-
-std::optional<std::size_t> whole_number(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(value) : std::nullopt;
-}
 
 std::string_view mnemonic(const Statement& statement) {
   return name(statement.matrix()->form().mnemonic);
@@ -45,7 +40,7 @@ std::size_t find_statement(const Program& program, std::string_view name) {
   if (called != statements.end()) return static_cast<std::size_t>(called - statements.begin());
   const std::size_t dot = name.rfind('.');
   const bool counted = dot == std::string_view::npos;  // by its number among all, or among those of its mnemonic
-  if (const auto number = whole_number(name.substr(counted ? 0 : dot + 1))) {
+  if (const auto number = number_of<std::size_t>(name.substr(counted ? 0 : dot + 1))) {
     std::size_t left = *number;
     for (std::size_t i = 0; i < statements.size(); ++i)
       if ((counted || mnemonic(*statements[i]) == name.substr(0, dot)) && left-- == 0) return i;

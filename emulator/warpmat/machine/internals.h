@@ -91,4 +91,9 @@ inline const machine::PendingProduct& pending_of(const machine::Product& product
   return Internals::pending(product);
 }
 
+/// The offset of a byte from the first one of a block's shared memory; larger than all offsets if it is outside.
+inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* place) {
+  return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(first);
+}
+
 }  // namespace warpmat

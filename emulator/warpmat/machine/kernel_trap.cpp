@@ -1,5 +1,6 @@
 #include <warpmat/machine/kernel_trap.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -59,6 +60,17 @@ Trap::Site site_at(Trap::Site site, const code::Program& program, std::uint32_t 
 Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const Trap::Reason& reason, Trap::Kind kind) {
   const std::string text = describe(site, address, reason.text());
   return {kind, std::move(site), address, reason, text};
+}
+
+std::uint32_t first_of_line(const code::Program& program, std::uint32_t statement) {
+  const auto place = [&](const syntax::Statement* each) {
+    if (each->source_line < 0) return std::pair(-1, -1);
+    const syntax::SourceLine& line = program.module->source_lines[static_cast<std::size_t>(each->source_line)];
+    return std::pair(line.file, line.line);
+  };
+  const auto wanted = place(program.statements[statement]);
+  if (wanted.first < 0) return statement;
+  return static_cast<std::uint32_t>(std::ranges::find(program.statements, wanted, place) - program.statements.begin());
 }
 
 }  // namespace warpmat::machine

@@ -21,4 +21,7 @@ Trap::Place place_of(const code::Program& program, std::uint32_t statement);
 /// `site` at that statement of the program.
 Trap::Site site_at(Trap::Site site, const code::Program& program, std::uint32_t statement);
 
+/// The first statement of the program whose line of the source is that of `statement`; itself where it has none.
+std::uint32_t first_of_line(const code::Program& program, std::uint32_t statement);
+
 }  // namespace warpmat::machine

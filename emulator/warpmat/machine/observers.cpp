@@ -9,8 +9,8 @@ Observers::Observers(const LaunchState& launch, std::uint64_t cluster)
     : suppresses_(launch.options.suppresses ? &launch.options.suppresses : nullptr) {
   if (launch.checks) own_ = launch.checks(cluster);
   checks_ = own_.size();
-  if (launch.options.observer_of_cluster)
-    if (std::unique_ptr<Observer> observer = launch.options.observer_of_cluster(cluster)) own_.push_back(std::move(observer));
+  for (const auto& make : launch.options.observers_of_clusters)
+    if (std::unique_ptr<Observer> observer = make(cluster)) own_.push_back(std::move(observer));
   for (const auto& observer : own_)
     if (auto* const check = dynamic_cast<ByteCheck*>(observer.get())) bytes_ = check;
   for (const auto& observer : own_) all_.push_back(observer.get());

@@ -73,7 +73,7 @@ class Observers {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (i == checks_ && checked && start != 0) tell_time(events, ticks() - start);
       if (all_[i]->wants(events)) {
-        tell_one(i, call, arguments...);
+        tell_one(*all_[i], call, arguments...);
         checked = true;
       }
     }
@@ -86,7 +86,7 @@ class Observers {
     const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (i == checks_ && checks_ != 0 && start != 0) tell_time(EventKinds::none, ticks() - start);
-      tell_one(i, call, arguments...);
+      tell_one(*all_[i], call, arguments...);
     }
     refresh();
   }
@@ -104,12 +104,12 @@ class Observers {
   }
 
  private:
-  /// Calls `call` of one of all_. LaunchOptions::suppresses decides whether the report of a check counts.
+  /// Calls `call` of one of all_. LaunchOptions::suppresses decides whether its report counts.
   template <typename Call, typename... Arguments>
-  void tell_one(std::size_t i, Call call, const Arguments&... arguments) {
-    if (suppresses_ == nullptr || i >= checks_) return (all_[i]->*call)(arguments...);
+  void tell_one(Observer& observer, Call call, const Arguments&... arguments) {
+    if (suppresses_ == nullptr) return (observer.*call)(arguments...);
     try {
-      (all_[i]->*call)(arguments...);
+      (observer.*call)(arguments...);
     } catch (const Trap& report) {
       if (!(*suppresses_)(report)) throw;
     }

@@ -30,7 +30,7 @@ Helped refuse(CodeContext& context, std::uint32_t, std::uint32_t) {
 bool is_plain(const LaunchState& launch) {
   const LaunchOptions& options = launch.options;
   return launch.config.cluster.count() == 1 && launch.config.grid.count() >= (code::compiles_at_once() ? 2 : fewest_blocks) &&
-         options.schedule == 0 && !options.observer_of_cluster && options.observers.empty() && options.timing != Timing::card &&
+         options.schedule == 0 && options.observers_of_clusters.empty() && options.observers.empty() && options.timing != Timing::card &&
          options.most_operations == 0 && !launch.end && !launch.program.reads_clock;
 }
 

@@ -13,7 +13,7 @@ namespace warpmat {
 // What a launch executed and how long it took, by statement of its kernel:
 //
 //     Profiler profiler(kernel);
-//     launch(kernel, config, memory, arguments, {.observer_of_cluster = [&](std::uint64_t) { return profiler.observer(); }});
+//     launch(kernel, config, memory, arguments, {.observers_of_clusters = {[&](std::uint64_t) { return profiler.observer(); }}});
 //     const Profile profile = profiler.result();
 //
 // How it is measured. The profiler is an observer (observer.h). It reads the cycle counter at every event. The counts are exact;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -12,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/words/words.h>
+
 #include "gpu/recordings/vectors.h"
 
 namespace warpmat {
@@ -20,13 +21,6 @@ namespace {
 constexpr std::size_t digest_digits = 12;
 constexpr std::array answer_names{std::pair{RecordedKernel::Same::by_assembler, "assembler"},
                                   std::pair{RecordedKernel::Same::no, "differs"}};
-
-template <typename Number>
-std::optional<Number> number_of(std::string_view text, int base = 10) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
 
 /// "1:4096:0a1b".
 std::optional<BytesFound> parse_found(std::string_view text) {
@@ -38,7 +32,7 @@ std::optional<BytesFound> parse_found(std::string_view text) {
   if (!buffer || !at || digits.empty() || digits.size() % 2 != 0) return std::nullopt;
   BytesFound found{*buffer, *at, {}};
   for (std::size_t i = 0; i < digits.size(); i += 2) {
-    const auto byte = number_of<std::uint8_t>(digits.substr(i, 2), 16);
+    const auto byte = number_of<std::uint8_t>("0x" + std::string(digits.substr(i, 2)));
     if (!byte) return std::nullopt;
     found.bytes.push_back(*byte);
   }
