@@ -43,15 +43,13 @@ Trap::Reason reason_of(const DeviceMemory& memory, const std::string& access, st
 
 }  // namespace
 
-void WarpState::find_addresses(const Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const {
-  const bool narrow =
-      source == 0 ? program_.of<code::Access>(operation).narrow_address : program_.of<code::Access>(operation).narrow_source;
-  const std::uint64_t add = static_cast<std::uint64_t>(offset) + (relative ? split().local : 0);
-  if (narrow) {
-    const auto* const base = at<std::uint32_t>(source_slot(operation, source));
+void WarpState::find_addresses(const Operation& operation, const AddressOperand& operand, Addresses& out) const {
+  const std::uint64_t add = static_cast<std::uint64_t>(operand.offset) + (operand.relative ? split().local : 0);
+  if (operand.narrow) {
+    const auto* const base = at<std::uint32_t>(source_slot(operation, operand.source));
     for (std::size_t lane = 0; lane < warp_size; ++lane) out.address[lane] = static_cast<std::uint32_t>(base[lane] + add);
   } else {
-    const auto* const base = at<std::uint64_t>(source_slot(operation, source));
+    const auto* const base = at<std::uint64_t>(source_slot(operation, operand.source));
     for (std::size_t lane = 0; lane < warp_size; ++lane) out.address[lane] = base[lane] + add;
   }
 }
@@ -117,7 +115,7 @@ namespace {
 void check_variable(const WarpState& warp, const Operation& operation, std::uint32_t bytes, LaneMask mask,
                     const WarpState::Addresses& addresses) {
   if (operation.semantics == catalogue::Semantics::matrix || warp.program().is_list) return;
-  const std::uint64_t end = warp.program().of<Access>(operation).shared_end;
+  const std::uint64_t end = warp.program().access(operation).shared_end;
   if (end == Access::no_end) return;
   for_each_lane(mask, [&](std::size_t lane) {
     const std::uint64_t address = addresses.address[lane], offset = address - warp.program().shared_base;
@@ -305,11 +303,11 @@ bool WarpState::is_ordered(const Operation& operation) const {
 
 /// Whether other clusters may access what this load, store or atomic accesses.
 bool WarpState::is_global(const Operation& operation) const {
-  const Access& access = program_.of<Access>(operation);
+  const Access& access = program_.access(operation);
   if (!code::is_shared_by_clusters(access.space)) return false;
   if (access.space != Space::generic) return true;
   Addresses addresses;
-  find_addresses(operation, 0, access.offset, access.relative, addresses);
+  find_addresses(operation, first_address(access), addresses);
   return space_of(addresses.address[static_cast<std::size_t>(first_lane(split().lanes))]) == Space::global;
 }
 

@@ -57,7 +57,7 @@ bool names_own_block(const code::Program& program, const Operation& operation) {
     case catalogue::Semantics::load:
     case catalogue::Semantics::store:
     case catalogue::Semantics::atomic:
-    case catalogue::Semantics::cp_async: return program.of<code::Access>(operation).own_block;
+    case catalogue::Semantics::cp_async: return program.access(operation).own_block;
     case catalogue::Semantics::matrix: return program.of<code::Matrix>(operation).instruction.form().space == Space::shared;
     default: return false;
   }

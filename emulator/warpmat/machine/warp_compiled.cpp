@@ -22,7 +22,7 @@ namespace {
 
 bool is_global_access(const code::Program& program, const code::Operation& operation) {
   if (operation.semantics != catalogue::Semantics::load && operation.semantics != catalogue::Semantics::store) return false;
-  const Space space = program.of<code::Access>(operation).space;
+  const Space space = program.access(operation).space;
   return space == Space::global || space == Space::generic;
 }
 

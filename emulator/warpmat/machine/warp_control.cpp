@@ -182,7 +182,7 @@ template <bool whole>
 template <bool observed>
 inline bool execute_straight(WarpState& warp, Split& s, const Operation& operation, LaneMask mask) {
   if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
-    if (warp.program().of<code::Access>(operation).ordered) return false;
+    if (warp.program().access(operation).ordered) return false;
     if (mask != 0) operation.semantics == Semantics::load ? load<observed>(warp, operation, mask) : store<observed>(warp, operation, mask);
     return true;
   }

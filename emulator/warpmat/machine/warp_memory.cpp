@@ -15,6 +15,7 @@
 namespace warpmat::machine {
 
 using code::Access;
+using code::LoadAccess;
 using code::Operation;
 using scalar::LanePattern;
 
@@ -57,7 +58,7 @@ void load_lanes(void* to, const Places& places, std::size_t at, LaneMask mask) {
 }
 
 template <typename Register, typename Element, typename Places>
-void load_register(void* to, const Places& host, const Access& access, std::size_t at, LaneMask mask) {
+void load_register(void* to, const Places& host, const LoadAccess& access, std::size_t at, LaneMask mask) {
   switch (access.bytes) {
     case 1:
       return access.sign_extend ? load_lanes<std::int8_t, Register, Element>(to, host, at, mask)
@@ -131,7 +132,7 @@ struct LocalPlaces {
 };
 
 /// A load of one element whose address is a constant, as of most parameters. False for all others, and where the address is bad.
-bool load_uniform(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+bool load_uniform(WarpState& warp, const Operation& operation, const LoadAccess& access, LaneMask mask) {
   if (access.narrow_address || access.vector != 1 || access.bytes < 4 || access.bytes * 8 != access.register_bits) return false;
   const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
   const std::uint64_t offset =
@@ -256,7 +257,7 @@ void spread(WarpState& warp, const Operation& operation, const Access& access, L
 }
 
 template <typename Places>
-void load_from(WarpState& warp, const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
+void load_from(WarpState& warp, const Operation& operation, const LoadAccess& access, const Places& places, LaneMask mask) {
   for (int e = 0; e < access.vector; ++e) {
     void* const to = warp.at<std::uint8_t>(warp.result_slot(operation, e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
@@ -299,7 +300,7 @@ bool is_row_of_vectors(const Access& access, LaneMask mask, const WarpState::Off
 
 /// All other loads. Not inlined, so that the usual case needs no stack for addresses.
 template <bool observed>
-[[gnu::noinline]] void load_otherwise(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+[[gnu::noinline]] void load_otherwise(WarpState& warp, const Operation& operation, const LoadAccess& access, LaneMask mask) {
   if (const auto places = local_places<observed>(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
   const bool told = observed && warp.observers().want(events_of(access.space));
   if (!told) {
@@ -335,7 +336,7 @@ template <bool observed>
     return;
   }
   WarpState::Addresses addresses;
-  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
+  warp.find_addresses(operation, WarpState::first_address(access), addresses);
   warp.locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
   load_from(warp, operation, access, addresses.host, mask);
   if (access.ordered) {
@@ -412,7 +413,7 @@ template <bool observed>
     return warp.block().make_progress();
   }
   WarpState::Addresses addresses;
-  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
+  warp.find_addresses(operation, WarpState::first_address(access), addresses);
   warp.locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);
   store_to(warp, operation, access, addresses.host, mask);
   if (access.ordered) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
@@ -422,13 +423,13 @@ template <bool observed>
 
 template <bool observed>
 void load(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<code::Access>(operation);
+  const auto& access = warp.program().of<LoadAccess>(operation);
   if (!moves_row<observed, false>(warp, operation, access, mask)) load_otherwise<observed>(warp, operation, access, mask);
 }
 
 template <bool observed>
 void store(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<code::Access>(operation);
+  const auto& access = warp.program().of<code::StoreAccess>(operation);
   if (moves_row<observed, true>(warp, operation, access, mask)) return warp.block().make_progress();
   store_otherwise<observed>(warp, operation, access, mask);
 }

@@ -317,16 +317,16 @@ class WarpState {
   struct AddressOperand {
     Space space;
     int source;  ///< of the operation
-    bool narrow;
+    bool narrow, relative;
     std::int64_t offset;
     std::uint32_t shared_end = code::Access::no_end;  ///< Access::shared_end
   };
   static AddressOperand first_address(const code::Access& access) {
-    return {access.space, 0, access.narrow_address, access.offset, access.shared_end};
+    return {access.space, 0, access.narrow_address, access.relative, access.offset, access.shared_end};
   }
   /// Of cp.async: where it reads.
-  static AddressOperand second_address(const code::Access& access) {
-    return {Space::global, 1, access.narrow_source, access.source_offset};
+  static AddressOperand second_address(const code::CopyAccess& access) {
+    return {Space::global, 1, access.narrow_source, false, access.source_offset};
   }
   /// Where the lanes of an access find their bytes in one memory: shared memory, a buffer, the parameters, or the lanes' local memory.
   struct Offsets {
@@ -356,7 +356,7 @@ class WarpState {
   /// Where the lanes of the access that observers are told of find their bytes in shared memory; nothing: not known. Lanes outside of the
   /// access have the offset of one inside.
   const std::optional<scalar::LanePlaces>& told_places() const { return told_places_; }
-  void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
+  void find_addresses(const code::Operation& operation, const AddressOperand& operand, Addresses& out) const;
   void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false, int first_register = 0);
   /// The `bytes` at an address, all that the lane accesses there. Traps unless they lie in one memory of that space, at a multiple of

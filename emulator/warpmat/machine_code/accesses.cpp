@@ -467,8 +467,9 @@ x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
 
 /// red.shared.add of words: one lane after the other, as several may have one word.
 bool write_update(Writer& w) {
-  const Access& access = w.program().of<Access>(w.operation());
-  const bool adds = access.atomic == code::AtomicOperation::add && access.arithmetic == nullptr && !access.result_used;
+  const auto& access = w.program().of<code::AtomicAccess>(w.operation());
+  const bool adds =
+      access.reduction.operation == code::AtomicOperation::add && access.reduction.arithmetic == nullptr && !access.result_used;
   if (!adds || access.space != Space::shared || access.bytes != 4 || access.register_bits != 32 || access.vector != 1 || access.relative ||
       w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
     return false;
@@ -508,7 +509,7 @@ bool write_update(Writer& w) {
 }
 
 bool write_access(Writer& w) {
-  const Access& access = w.program().of<Access>(w.operation());
+  const Access& access = w.program().access(w.operation());
   if (access.vector != 1 || access.ordered || access.relative) return false;
   if (access.offset < std::numeric_limits<std::int32_t>::min() || access.offset > std::numeric_limits<std::int32_t>::max()) return false;
   const bool words = access.bytes == 4 && access.register_bits == 32, wides = access.bytes == 8 && access.register_bits == 64;

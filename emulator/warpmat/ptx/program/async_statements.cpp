@@ -124,12 +124,12 @@ void FunctionResolver::mbarrier(const Match& match) {
 }
 
 Reduction FunctionResolver::reduction(const Match& match, const DataType& type) {
-  Reduction reduction{.operation = AtomicOperation::add, .type = &type};
-  if (const auto named = atomic_operation(match)) reduction.operation = *named;
-  if (!type.is_floating()) return reduction;
-  const Operation computed = row(arithmetic_row(reduction.operation, type), {}, {}).operation;
-  reduction.arithmetic = computed.kernel;
-  reduction.modifiers = draft_.program.of<scalar::Modifiers>(computed);
+  Reduction reduction{.operation = atomic_operation(match).value_or(AtomicOperation::exchange), .type = &type};
+  if (const std::string arithmetic = arithmetic_row(reduction.operation, type); !arithmetic.empty()) {
+    const Operation computed = row(arithmetic, {}, {}).operation;
+    reduction.arithmetic = computed.kernel;
+    reduction.modifiers = draft_.program.of<scalar::Modifiers>(computed);
+  }
   return reduction;
 }
 

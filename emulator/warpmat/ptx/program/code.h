@@ -225,6 +225,9 @@ struct Program {
   P& of(const Operation& operation) {
     return *held<P>(payloads[operation.payload]);
   }
+  /// What the payload of any access has.
+  const Access& access(const Operation& operation) const { return access_in(payloads[operation.payload]); }
+  Access& access(const Operation& operation) { return const_cast<Access&>(std::as_const(*this).access(operation)); }
   /// A new payload: what Operation::payload is for it.
   std::uint32_t add(Payload payload) {
     payload_types |= std::uint32_t{1} << payload.index();
@@ -262,6 +265,14 @@ struct Program {
     if (found == nullptr) __builtin_unreachable();
     return found;
   }
+  /// All types of accesses begin with what they have in common, so the compiler asks nothing here, either.
+  static const Access& access_in(const Payload& payload) {
+    if (const auto* const load = std::get_if<LoadAccess>(&payload)) return *load;
+    if (const auto* const store = std::get_if<StoreAccess>(&payload)) return *store;
+    if (const auto* const atomic = std::get_if<AtomicAccess>(&payload)) return *atomic;
+    if (const auto* const multimem = std::get_if<MultimemAccess>(&payload)) return *multimem;
+    return *held<CopyAccess>(payload);
+  }
 };
 
 /// Whether others may see in which order clusters execute an access or a fence.
@@ -269,9 +280,12 @@ WARPMAT_LOCAL inline bool may_have_order(const Program& program, const Operation
   switch (operation.semantics) {
     case catalogue::Semantics::fence: return program.of<Fence>(operation).orders_clusters;
     case catalogue::Semantics::multimem: return true;
+    case catalogue::Semantics::atomic: return may_have_order(program.of<AtomicAccess>(operation));
     case catalogue::Semantics::load:
-    case catalogue::Semantics::store:
-    case catalogue::Semantics::atomic: return may_have_order(program.of<Access>(operation), operation.semantics);
+    case catalogue::Semantics::store: {
+      const Access& access = program.access(operation);
+      return is_shared_by_clusters(access.space) && access.ordered && !access.within_block;
+    }
     default: return false;
   }
 }

@@ -47,11 +47,11 @@ bool has_its_payload(const Program& program, const Operation& operation) {
   switch (operation.semantics) {
     case Semantics::compute:
     case Semantics::select: return operation.kernel == nullptr || holds<scalar::Modifiers>(program, operation);
-    case Semantics::load:
-    case Semantics::store:
-    case Semantics::atomic:
-    case Semantics::multimem:
-    case Semantics::cp_async: return holds<Access>(program, operation);
+    case Semantics::load: return holds<LoadAccess>(program, operation);
+    case Semantics::store: return holds<StoreAccess>(program, operation);
+    case Semantics::atomic: return holds<AtomicAccess>(program, operation);
+    case Semantics::multimem: return holds<MultimemAccess>(program, operation);
+    case Semantics::cp_async: return holds<CopyAccess>(program, operation);
     case Semantics::fence: return holds<Fence>(program, operation);
     case Semantics::cp_async_wait:
     case Semantics::wgmma_wait: return holds<WaitGroups>(program, operation);
@@ -271,7 +271,7 @@ class Emitter {
     for (std::size_t i = 0; i < function.operations.size(); ++i) {
       const DraftOperation& operation = function.operations[i];
       if (operation.operation.semantics != Semantics::atomic) continue;
-      Access& access = program_.of<Access>(program_.operations[static_cast<std::size_t>(first) + i]);
+      auto& access = program_.of<AtomicAccess>(program_.operations[static_cast<std::size_t>(first) + i]);
       access.result_used = std::ranges::any_of(operation.results, [&](Value value) { return read[static_cast<std::size_t>(value)]; });
     }
   }
@@ -299,7 +299,7 @@ class Emitter {
   void add_parameter_rows(std::int32_t first) {
     for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
       if (operation.semantics != Semantics::load || operation.guarded) continue;
-      const Access& access = program_.of<Access>(operation);
+      const auto& access = program_.of<LoadAccess>(operation);
       const Slot address = program_.slots[operation.slots + 1];
       if (access.space != Space::param || !access.uniform || access.ordered || access.relative || access.vector != 1 ||
           access.narrow_address || (access.bytes != 4 && access.bytes != 8) || access.bytes * 8 != access.register_bits || address >= 0)

@@ -211,12 +211,12 @@ class FunctionResolver {
   void take_policy(const catalogue::Match& match, std::size_t count);
   void load(const catalogue::Match& match);
   void store(const catalogue::Match& match);
-  Access atomic_access(const catalogue::Match& match);
   void multimem(const catalogue::Match& match);
   void atomic(const catalogue::Match& match);
   void cp_async(const catalogue::Match& match);
   void wait_group(const catalogue::Match& match);
-  void add_access(DraftOperation operation, Access access, const Place& place);
+  template <typename A>
+  void add_access(DraftOperation operation, A access, const Place& place);
 
   // Control: control_statements.cpp
   void branch();

@@ -43,6 +43,24 @@ bool is_ordered(const Match& match) {
   return std::ranges::any_of(ordering, [&](Qualifier q) { return match.has(q); });
 }
 
+/// What the text says of any access.
+Access access_of(const Match& match) {
+  const DataType& type = *match.types.back();
+  return {.space = space_of(match),
+          .bytes = static_cast<std::uint8_t>(type.bytes()),
+          .vector = static_cast<std::uint8_t>(match.vector()),
+          .register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32)),
+          .own_block = names_own_block(match)};
+}
+
+/// The same of a load or store.
+Access plain_access(const Match& match) {
+  Access access = access_of(match);
+  access.ordered = is_ordered(match);
+  access.within_block = match.has(Qualifier::cta);
+  return access;
+}
+
 }  // namespace
 
 std::optional<AtomicOperation> atomic_operation(const Match& match) {
@@ -61,12 +79,12 @@ std::string arithmetic_row(AtomicOperation operation, const DataType& type) {
   }
 }
 
-void FunctionResolver::add_access(DraftOperation operation, Access access, const Place& place) {
+template <typename A>
+void FunctionResolver::add_access(DraftOperation operation, A access, const Place& place) {
   if (access.space == Space::generic && place.space) access.space = *place.space;
   if (access.space == Space::param && place.space == Space::local) access.space = Space::local;
   if (place.space == Space::local && access.space != Space::local) fail("the variable is in local memory");
   access.relative = place.space == Space::local;
-  access.uniform = is_constant(place.base) && !access.relative;
   access.offset = place.offset;
   access.narrow_address = class_of(place.base) == RegisterClass::word;
   operation.operation.payload = draft_.program.add(access);
@@ -95,13 +113,7 @@ void FunctionResolver::take_policy(const Match& match, std::size_t count) {
 
 void FunctionResolver::load(const Match& match) {
   const DataType& type = *match.types.back();
-  Access access{.space = space_of(match),
-                .bytes = static_cast<std::uint8_t>(type.bytes()),
-                .vector = static_cast<std::uint8_t>(match.vector()),
-                .sign_extend = type.is_signed_integer(),
-                .own_block = names_own_block(match),
-                .ordered = is_ordered(match),
-                .within_block = match.has(Qualifier::cta)};
+  LoadAccess access{plain_access(match), type.is_signed_integer()};
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   // Registers may be wider than the type, so the access itself extends the value.
@@ -126,6 +138,7 @@ void FunctionResolver::load(const Match& match) {
     operation.results.push_back(item.discards() ? temporary(register_class_of(bits)) : named_register(item));
   access.register_bits = static_cast<std::uint8_t>(bits);
   const Place where = place_in(operand(1), access.space);
+  access.uniform = is_constant(where.base) && where.space != Space::local;
   operation.sources = {where.base};
   take_policy(match, 2);
   add_access(std::move(operation), access, where);
@@ -133,12 +146,7 @@ void FunctionResolver::load(const Match& match) {
 
 void FunctionResolver::store(const Match& match) {
   const DataType& type = *match.types.back();
-  Access access{.space = space_of(match),
-                .bytes = static_cast<std::uint8_t>(type.bytes()),
-                .vector = static_cast<std::uint8_t>(match.vector()),
-                .own_block = names_own_block(match),
-                .ordered = is_ordered(match),
-                .within_block = match.has(Qualifier::cta)};
+  StoreAccess access{plain_access(match)};
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   const Place where = place_in(operand(0), access.space);
@@ -183,28 +191,11 @@ void FunctionResolver::store(const Match& match) {
   add_access(std::move(operation), access, where);
 }
 
-/// What atom, red and multimem do with the memory of an address.
-Access FunctionResolver::atomic_access(const Match& match) {
-  const DataType& type = *match.types.back();
-  Access access{
-      .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(match.vector())};
-  access.own_block = names_own_block(match);
-  access.atomic = atomic_operation(match).value_or(AtomicOperation::exchange);
-  access.type = &type;
-  access.register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32));
-  if (const std::string arithmetic = arithmetic_row(access.atomic, type); !arithmetic.empty()) {
-    const Operation computed = row(arithmetic, {}, {}).operation;
-    access.arithmetic = computed.kernel;
-    access.modifiers = draft_.program.of<scalar::Modifiers>(computed);
-  }
-  return access;
-}
-
 /// multimem.ld_reduce d, [a]; multimem.st and multimem.red [a], b.
 void FunctionResolver::multimem(const Match& match) {
   const DataType& type = *match.types.back();
   const bool loads = match.has(Qualifier::ld_reduce);
-  Access access = atomic_access(match);
+  MultimemAccess access{access_of(match), reduction(match, type)};
   access.space = Space::global;
   access.wide_sums = match.has(Qualifier::acc_f32);
   DraftOperation operation;
@@ -220,22 +211,20 @@ void FunctionResolver::multimem(const Match& match) {
 /// atom d, [a], b{, c} and red [a], b. A trailing policy has no effect.
 void FunctionResolver::atomic(const Match& match) {
   const DataType& type = *match.types.back();
-  const bool reduction = match.is(catalogue::Name::red);
-  Access access = atomic_access(match);
-  access.result_used = !reduction;
+  const bool reads = !match.is(catalogue::Name::red);
+  AtomicAccess access{access_of(match), reduction(match, type), catalogue::is_number(type, Format::f32)};
   DraftOperation operation;
   operation.operation.semantics = Semantics::atomic;
   std::size_t next = 0;
   may_discard_ = true;
-  if (!reduction) operation.results = group(operand(next++), type, true, access.vector);
+  if (reads) operation.results = group(operand(next++), type, true, access.vector);
   may_discard_ = false;
   const Place where = place_in(operand(next++), access.space);
   operation.sources = {where.base};
-  const int values = access.atomic == AtomicOperation::compare_and_swap ? 2 : 1;
+  const int values = access.reduction.operation == AtomicOperation::compare_and_swap ? 2 : 1;
   for (int i = 0; i < values; ++i)
     for (const Value value : group(operand(next++), type, false, access.vector)) operation.sources.push_back(value);
   take_policy(match, next);
-  access.flush = catalogue::is_number(type, Format::f32);
   add_access(std::move(operation), access, where);
 }
 
@@ -245,7 +234,7 @@ void FunctionResolver::cp_async(const Match& match) {
   const bool cached_everywhere = match.has(Qualifier::ca);
   if (size != 16 && (!cached_everywhere || (size != 4 && size != 8)))
     fail(operand(2), cached_everywhere ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
-  Access access{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size), .own_block = true};
+  CopyAccess access{{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size), .own_block = true}};
   DraftOperation operation;
   operation.operation.semantics = Semantics::cp_async;
   const Place to = place_in(operand(0), Space::shared);
