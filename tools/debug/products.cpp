@@ -34,7 +34,7 @@ struct Here {
 
   template <typename T>
   const T* row(code::Slot slot) const {
-    return reinterpret_cast<const T*>(slot >= 0 ? warp.registers() + split.frame + slot : warp.launch().constants + ~slot);
+    return reinterpret_cast<const T*>(slot >= 0 ? warp.registers() + split.frame + slot : warp.constants() + ~slot);
   }
   std::string_view opcode() const { return warp.program().statements[operation.statement]->opcode; }
 };

@@ -29,7 +29,8 @@ struct LaunchState {
   const LaunchOptions& options;
   DeviceMemory& memory;
   ThreadIndices thread_indices;
-  const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses inserted
+  const std::uint8_t* constants = nullptr;  ///< Program::constants with addresses inserted: of rank 0 in a cluster
+  std::size_t constants_of_rank = 0;        ///< bytes from those of a rank to those of the next
   std::vector<std::uint8_t> parameters;
   std::uint32_t shared_bytes = 0;  ///< reserved, static and dynamic
   std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions

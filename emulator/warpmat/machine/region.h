@@ -51,7 +51,7 @@ struct Region {
                                                  const WarpState::AddressOperand& operand, LaneMask mask) {
   if (operand.space == Space::shared) {
     const std::span<std::uint8_t> shared = warp.block().shared();
-    return {shared.data(), warp.program().shared_base, std::min<std::uint64_t>(shared.size(), operand.shared_end)};
+    return {shared.data(), warp.block().shared_base(), std::min<std::uint64_t>(shared.size(), operand.shared_end)};
   }
   if (operand.narrow) return {};
   if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)

@@ -120,18 +120,9 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
   const auto& access = warp.program().of<AtomicAccess>(operation);
   if (update_shared<observed>(warp, operation, access, mask)) return;
   WarpState::Addresses addresses;
-  const auto first = static_cast<std::size_t>(first_lane(mask));
-  std::uint64_t first_given = 0;
-  if (locate_one<observed>(warp, operation, access, mask, addresses)) {
-    first_given = addresses.address[first];
-  } else {
-    warp.find_addresses(operation, WarpState::first_address(access), addresses);
-    // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
-    first_given = addresses.address[first];
-    warp.locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
-  }
+  const bool in_buffer = locate_one<observed>(warp, operation, access, mask, addresses);
+  const bool in_shared = !in_buffer && warp.locate(operation, access, mask, addresses) == Space::shared;
   warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
-  const bool in_shared = access.space == Space::shared || (access.space == Space::generic && addresses.address[first] != first_given);
   const bool wide = access.register_bits == 64;
   const auto value_of = [&](int source, int lane) -> std::uint64_t {
     return wide ? warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]

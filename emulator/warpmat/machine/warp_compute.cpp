@@ -57,7 +57,7 @@ struct Operands {
 
 /// Live lanes outside `mask` keep their results; results of exited lanes are not preserved.
 void compute(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Operands operands(operation, warp.slots(operation), warp.registers() + warp.split().frame, warp.launch().constants);
+  const Operands operands(operation, warp.slots(operation), warp.registers() + warp.split().frame, warp.constants());
   if ((warp.live() & ~mask) == 0)
     execute_row(warp.program(), operation, operands.results, operands.sources);
   else
@@ -70,7 +70,7 @@ std::int32_t WarpState::compute_list(std::int32_t first, std::int32_t last, std:
   const Operation* const end = program_.operations.data() + last;
   const Operation* operation = begin;
   for (; operation != end && catalogue::computes(operation->semantics) && !operation->guarded; ++operation) {
-    const Operands operands(*operation, slots(*operation), registers, launch_.constants);
+    const Operands operands(*operation, slots(*operation), registers, constants_);
     execute_row(program_, *operation, operands.results, operands.sources);
   }
   const auto count = static_cast<std::int32_t>(operation - begin);

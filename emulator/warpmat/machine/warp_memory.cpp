@@ -203,7 +203,7 @@ template <bool stores>
                                                     const std::uint16_t* map) {
   constexpr std::uint32_t word = 4;
   const std::span<std::uint8_t> shared = warp.block().shared();
-  const std::uint32_t start = warp.program().shared_base, add = static_cast<std::uint32_t>(access.offset) - start;
+  const std::uint32_t start = warp.block().shared_base(), add = static_cast<std::uint32_t>(access.offset) - start;
   const std::uint64_t bytes = std::min<std::uint64_t>(shared.size(), access.shared_end);
   if (start % word != 0 || bytes < word) return false;
   const auto end = static_cast<std::uint32_t>(bytes) - word;
@@ -224,8 +224,8 @@ template <bool observed, bool stores>
   }
   const code::Slot* const slot = warp.slots(operation);
   std::uint8_t* const frame = warp.registers() + warp.split().frame;
-  const void* const base = place_of(slot[stores ? 0 : 1], frame, warp.launch().constants);
-  auto* const row = static_cast<std::uint32_t*>(const_cast<void*>(place_of(slot[stores ? 1 : 0], frame, warp.launch().constants)));
+  const void* const base = place_of(slot[stores ? 0 : 1], frame, warp.constants());
+  auto* const row = static_cast<std::uint32_t*>(const_cast<void*>(place_of(slot[stores ? 1 : 0], frame, warp.constants())));
   return shared ? moves_shared_row<stores>(warp, access, base, row, map) : moves_global_row<stores>(warp, operation, access, base, row);
 }
 
@@ -336,8 +336,7 @@ template <bool observed>
     return;
   }
   WarpState::Addresses addresses;
-  warp.find_addresses(operation, WarpState::first_address(access), addresses);
-  warp.locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
+  warp.locate(operation, access, mask, addresses);
   load_from(warp, operation, access, addresses.host, mask);
   if (access.ordered) {
     warp.poll(operation, addresses, access.bytes * access.vector, mask);
@@ -413,8 +412,7 @@ template <bool observed>
     return warp.block().make_progress();
   }
   WarpState::Addresses addresses;
-  warp.find_addresses(operation, WarpState::first_address(access), addresses);
-  warp.locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);
+  warp.locate(operation, access, mask, addresses);
   store_to(warp, operation, access, addresses.host, mask);
   if (access.ordered) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
 }

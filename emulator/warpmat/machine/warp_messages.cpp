@@ -6,6 +6,7 @@
 #include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/ptx/syntax/source_text.h>
 #include <warpmat/ptx/text/readable_name.h>
 
@@ -29,6 +30,7 @@ std::optional<PlacedVariable> shared_variable_before(const LaunchState& launch, 
 }
 
 std::string WarpState::describe_shared(std::uint64_t address) const {
+  address %= code::block_window_bytes;  // variables have their addresses without a rank
   const auto nearest = shared_variable_before(launch_, address);
   const std::uint64_t into_all = address - program_.shared_base;
   if (!nearest && into_all < program_.reserved_shared) return fmt::format("{} bytes into the system's shared memory", into_all);

@@ -261,6 +261,8 @@ class WarpState {
     return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
   }
   const LaunchState& launch() const { return launch_; }
+  /// Program::constants, as its block has them.
+  const std::uint8_t* constants() const { return constants_; }
   /// Executes a computation, load, store or update of the split that its machine code leaves to the machine. `operations`: of the warp so
   /// far, with this one.
   void execute_straight_at(std::int32_t pc, std::uint64_t operations);
@@ -276,7 +278,7 @@ class WarpState {
   }
   template <typename T>
   const T* at(code::Slot slot) const {
-    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
+    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : constants_ + ~slot);
   }
 
   // ---- The context of the executing split, which the bodies of operations use (operations.h)
@@ -357,8 +359,9 @@ class WarpState {
   /// access have the offset of one inside.
   const std::optional<scalar::LanePlaces>& told_places() const { return told_places_; }
   void find_addresses(const code::Operation& operation, const AddressOperand& operand, Addresses& out) const;
-  void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-              Addresses& addresses, bool asynchronous = false, int first_register = 0);
+  Space locate(const code::Operation& operation, const code::Access& access, LaneMask mask, Addresses& addresses);
+  Space locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+               Addresses& addresses, bool asynchronous = false, int first_register = 0);
   /// The `bytes` at an address, all that the lane accesses there. Traps unless they lie in one memory of that space, at a multiple of
   /// `alignment`, and the kernel may write them.
   std::span<std::uint8_t> range(Space space, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, bool writes);
@@ -473,6 +476,7 @@ class WarpState {
   const LaunchState& launch_;
   Observers& observers_;
   const code::Program& program_;
+  const std::uint8_t* const constants_;
   int index_;
   LaneMask existing_, live_;
   std::uint64_t operations_ = 0;

@@ -8,7 +8,6 @@
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/ptx/program/function_resolver.h>
-#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::code {
 
@@ -53,26 +52,6 @@ Value FunctionResolver::address(const syntax::Operand& operand, Space space) {
   return sum;
 }
 
-/// Whether the address is a register from which and.b32 has cleared bit 24. On a GPU an own address of shared memory has the block's rank
-/// from that bit on, so CUTLASS names the even block of a pair by and with 0xfeffffff or, where it knows the low bits, with another mask.
-bool FunctionResolver::clears_rank(const syntax::Operand& address) {
-  constexpr std::uint32_t rank_bits = 0xff000000, even_ranks = 0xfe000000;
-  if (!even_addresses_) {
-    even_addresses_.emplace();
-    for (const syntax::Element& element : source_.body) {
-      const auto* const s = std::get_if<syntax::Statement>(&element);
-      if (s == nullptr || s->operands.size() != 3 || s->operands[2].kind != Kind::number) continue;
-      const Match* const match = draft_.find_match(s->opcode);
-      if (match == nullptr || !match->is(Name::and_) || match->types.front()->bits != 32) continue;
-      syntax::Operand mask = s->operands[2];
-      const bool negative = std::exchange(mask.negative, false);
-      const auto value = static_cast<std::uint32_t>(mask.value ? *mask.value : parse_integer(mask.text).value_or(0));
-      if (((negative ? ~value + 1 : value) & rank_bits) == even_ranks) even_addresses_->insert(s->operands[0].text);
-    }
-  }
-  return address.kind == Kind::address && even_addresses_->contains(address.items.front().text);
-}
-
 /// mbarrier.init [a], count; .inval [a]; .expect_tx [a], bytes; .arrive state, [a]{, count}; .test_wait p, [a], state{, time}.
 void FunctionResolver::mbarrier(const Match& match) {
   using Action = Mbarrier::Action;
@@ -103,7 +82,6 @@ void FunctionResolver::mbarrier(const Match& match) {
     if (what.remote && arrives && !ignored) fail(written, fmt::format("{} returns no state: the operand is _", statement_->opcode));
     if (waits || !ignored) operation.results = {result(written, type_named(waits ? "pred" : "b64"))};
   }
-  what.even = what.remote && clears_rank(operand(next));
   operation.sources = {address(operand(next++), what.space)};
   const bool needs_count = what.action == Action::init || what.action == Action::expect || what.action == Action::complete ||
                            what.expects || (arrives && !what.completes);

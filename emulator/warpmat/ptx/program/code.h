@@ -93,6 +93,12 @@ struct Relocation {
   std::uint64_t addend = 0;  ///< added to its address
 };
 
+/// A constant that is an address in the block's shared memory. In a cluster's blocks the rank is added to it.
+struct OwnAddress {
+  std::size_t at = 0;  ///< byte offset into Program::constants
+  bool wide = false;   ///< of 64 bits
+};
+
 /// A constant that is a parameter's value, in all lanes: a load of a parameter is a copy of it. The launch fills it.
 struct ParameterRow {
   std::size_t at = 0;        ///< byte offset into Program::constants
@@ -187,6 +193,7 @@ struct Program {
 
   std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
   std::vector<Relocation> constant_relocations;
+  std::vector<OwnAddress> own_addresses;
   std::vector<ParameterRow> parameter_rows;
   std::vector<std::uint8_t> module_bytes;  ///< initial contents of the module's .global and .const variables
   std::vector<Relocation> module_relocations;

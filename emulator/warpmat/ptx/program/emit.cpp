@@ -109,6 +109,8 @@ class Emitter {
       program_.constants.resize(end / 8);
       std::uint64_t low = constant.low;
       if (constant.symbol.kind == Symbol::Kind::shared) low += shared[static_cast<std::size_t>(constant.symbol.index)];
+      if (constant.symbol.kind == Symbol::Kind::shared || constant.symbol.kind == Symbol::Kind::block)
+        program_.own_addresses.push_back({at, constant.register_class == RegisterClass::wide});
       if (constant.symbol.kind == Symbol::Kind::module)
         program_.constant_relocations.push_back(
             {at, constant.register_class == RegisterClass::wide ? 8 : 4, 0, constant.symbol.index, low});

@@ -239,7 +239,6 @@ class FunctionResolver {
 
   // mbarrier, bulk copies, clusters: async_statements.cpp
   Value address(const syntax::Operand& operand, Space space);
-  bool clears_rank(const syntax::Operand& address);
   void mbarrier(const catalogue::Match& match);
   BulkCopy described_copy(const catalogue::Match& match);
   void bulk_copy(const catalogue::Match& match);
@@ -301,7 +300,6 @@ class FunctionResolver {
   int index_;
   DraftFunction function_;
   const syntax::Function& source_;
-  std::optional<std::unordered_set<std::string_view>> even_addresses_;  ///< registers: see clears_rank; found at the first question
   Names names_;
 
   const syntax::Statement* statement_ = nullptr;  ///< the current one

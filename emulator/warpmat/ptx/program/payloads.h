@@ -138,7 +138,6 @@ struct Mbarrier {
   Action action = Action::arrive;
   Space space = Space::generic;
   bool remote = false;       ///< .shared::cluster: the address may be another block's
-  bool even = false;         ///< bit 24 of the address was cleared: an own address names the even block of the pair
   bool expects = false;      ///< arrive.expect_tx: the count is one of bytes
   bool has_count = false;    ///< the second source is a count
   bool parity = false;       ///< a wait for a phase's parity, not for a state

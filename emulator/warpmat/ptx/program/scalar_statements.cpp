@@ -131,7 +131,9 @@ void FunctionResolver::query_space(Value address, Space space, bool of_block) {
     return add(row("or.pred", {answer}, {found, found}));
   }
   const QueriedRange range = queried_range(space, of_block);
-  const Value first = draft_.constants.add(RegisterClass::wide, range.start), size = draft_.constants.add(RegisterClass::wide, range.size);
+  const Symbol of = {of_block ? Symbol::Kind::block : Symbol::Kind::none};
+  const Value first = draft_.constants.add(RegisterClass::wide, range.start, 0, of),
+              size = draft_.constants.add(RegisterClass::wide, range.size);
   if (space != Space::global || draft_.symbols.constants().empty()) return add(row("%within.b64", {answer}, {address, first, size}));
   const Value inside = temporary(RegisterClass::predicate), other = temporary(RegisterClass::predicate);
   prepare(row("not.pred", {other}, {in_constants(address)}));
