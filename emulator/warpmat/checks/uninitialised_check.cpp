@@ -216,8 +216,7 @@ void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMas
   for (int e = 0; undefined != 0 && e < std::min<int>(registers, operation.results); ++e)
     mark_loaded(event, undefined, warp.result_slot(operation, first + e), static_cast<std::size_t>(e) * bytes, bytes);
   if (!event.writes) return;
-  const auto atomic =
-      event.reads && !matrix ? std::optional(setup_.program.of<code::AtomicAccess>(operation).reduction.operation) : std::nullopt;
+  const auto atomic = event.reads && !matrix ? std::optional(setup_.program.of<code::AtomicAccess>(operation).operation) : std::nullopt;
   if (atomic == code::AtomicOperation::exchange && event.space == Space::shared) shadow(at).define(event.places, event.bytes, at.lanes());
   const Stored what = atomic && decides(*atomic) ? Stored::decision : Stored::value;
   for (int e = 0; e < registers; ++e)

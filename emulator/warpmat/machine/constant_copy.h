@@ -40,11 +40,11 @@ class ConstantCopy {
     for (std::size_t rank = 1; of_rank_ != 0 && rank < ranks; ++rank) {
       std::uint8_t* const own = begin_ + rank * of_rank_;
       std::memcpy(own, begin_, program.constants.size() * 8);
-      for (const code::OwnAddress& each : program.own_addresses) {
-        const std::uint32_t start = code::block_window_start(static_cast<int>(rank));
-        for (std::size_t lane = 0; lane < warp_size; ++lane)  // an address of 64 bits gets it in its low half
-          reinterpret_cast<std::uint32_t*>(own + each.at)[each.wide ? 2 * lane : lane] += start;
-      }
+      const auto add_rank = [&](auto* row) {
+        for (int lane = 0; lane < warp_size; ++lane) row[lane] += code::block_window_start(static_cast<int>(rank));
+      };
+      for (const code::OwnAddress& each : program.own_addresses)
+        each.wide ? add_rank(reinterpret_cast<std::uint64_t*>(own + each.at)) : add_rank(reinterpret_cast<std::uint32_t*>(own + each.at));
     }
   }
   ~ConstantCopy() {

@@ -32,9 +32,9 @@ void with_width(std::uint32_t bytes, Work work) {
 /// The result of the access's arithmetic; of f32 and f64 that is a sum rounded to nearest.
 std::uint64_t combined(const AtomicAccess& access, std::uint64_t a, std::uint64_t b) {
   const bool wide = access.register_bits == 64;
-  const bool adds = access.reduction.operation == AtomicOperation::add && access.reduction.type->type_class == DataType::Class::floating;
-  if (adds && access.reduction.type->bits >= 32) return add_floats(wide, a, b);
-  return combine_numbers(access.reduction.arithmetic, access.reduction.modifiers, wide, a, b);
+  const bool adds = access.operation == AtomicOperation::add && access.type->type_class == DataType::Class::floating;
+  if (adds && access.type->bits >= 32) return add_floats(wide, a, b);
+  return combine_numbers(access.arithmetic, access.modifiers, wide, a, b);
 }
 
 /// The sum that an atomic operation stores. In shared memory it is an add.f64 whose second source is the old value, which decides between
@@ -53,7 +53,7 @@ std::uint64_t atomic_sum(const AtomicAccess& access, bool in_shared, std::uint64
 /// The common case: integers of 32 bits in shared memory, without an error. False for all others.
 template <bool observed>
 bool update_shared(WarpState& warp, const Operation& operation, const AtomicAccess& access, LaneMask mask) {
-  if (access.space != Space::shared || access.reduction.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
+  if (access.space != Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
   WarpState::Offsets found;
   if (!warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) return false;
   if (observed && warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses))
@@ -66,12 +66,10 @@ bool update_shared(WarpState& warp, const Operation& operation, const AtomicAcce
   }
   if constexpr (observed) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
   const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
-  const auto* const c =
-      access.reduction.operation == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
+  const auto* const c = access.operation == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
   std::array<std::uint32_t, warp_size> unread;
   auto* const old = operation.results != 0 ? warp.at<std::uint32_t>(warp.result_slot(operation, 0)) : unread.data();
-  if (update_shared_words(access.reduction.operation, access.reduction.type->is_signed_integer(), found.memory, found.offset.data(), b, c,
-                          mask, old))
+  if (update_shared_words(access.operation, access.type->is_signed_integer(), found.memory, found.offset.data(), b, c, mask, old))
     warp.block().make_progress();
   if (polls) warp.poll(operation, addresses, access.bytes, mask);
   return true;
@@ -86,7 +84,7 @@ void exchange_128(WarpState& warp, const Operation& operation, const AtomicAcces
     return std::array<std::uint64_t, 2>{halves[lane], halves[warp_size + lane]};
   };
   std::array<std::uint64_t, 2> value = read(1);
-  if (access.reduction.operation == AtomicOperation::compare_and_swap) value = old == value ? read(2) : old;
+  if (access.operation == AtomicOperation::compare_and_swap) value = old == value ? read(2) : old;
   std::memcpy(place, value.data(), 16);
   if (operation.results == 0) return;
   auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, 0));
@@ -128,13 +126,13 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
     return wide ? warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]
                 : warp.at<std::uint32_t>(warp.source_slot(operation, source))[lane];
   };
-  if (access.vector == 1 && access.bytes == 4 && access.register_bits == 32 && access.reduction.arithmetic == nullptr && !in_shared) {
+  if (access.vector == 1 && access.bytes == 4 && access.register_bits == 32 && access.arithmetic == nullptr && !in_shared) {
     std::array<std::uint32_t, warp_size> unread;
     auto* const old = operation.results != 0 ? warp.at<std::uint32_t>(warp.result_slot(operation, 0)) : unread.data();
     const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
     const auto* const c =
-        access.reduction.operation == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
-    if (update_global_words(access.reduction.operation, access.reduction.type->is_signed_integer(), addresses.host.data(), b, c, mask, old))
+        access.operation == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
+    if (update_global_words(access.operation, access.type->is_signed_integer(), addresses.host.data(), b, c, mask, old))
       warp.block().make_progress();
     if (operation.results > 0 && access.result_used) warp.poll(operation, addresses, access.bytes, mask);
     return;
@@ -152,7 +150,7 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
         changed = true;
         continue;
       }
-      if (access.reduction.arithmetic != nullptr) {
+      if (access.arithmetic != nullptr) {
         with_width(access.bytes, [&](auto number) {
           std::memcpy(&number, place, sizeof number);
           old = number;
@@ -161,9 +159,9 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
         });
         changed = true;
       } else {
-        const AtomicUpdate update = update_integer(
-            access.reduction.operation, *access.reduction.type, place, b,
-            access.reduction.operation == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0, in_shared);
+        const AtomicUpdate update =
+            update_integer(access.operation, *access.type, place, b,
+                           access.operation == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0, in_shared);
         old = update.old;
         changed |= update.left != old;
       }

@@ -90,10 +90,8 @@ void cluster_rank(WarpState& warp, const Operation& operation, LaneMask mask) {
       warp.write_word(operation, 0, lane, static_cast<std::uint64_t>(code::rank_in(address)));
       continue;
     }
-    const std::uint32_t rank = warp.source_word(operation, 1, lane);
-    if (rank >= static_cast<std::uint32_t>(warp.block().cluster().size()))
-      warp.trap(lane, std::nullopt, fmt::format("mapa for block {} of a cluster of {}", rank, warp.block().cluster().size()));
-    warp.write_word(operation, 0, lane, window + address % code::block_window_bytes + code::block_window_start(static_cast<int>(rank)));
+    const auto rank = static_cast<int>(warp.source_word(operation, 1, lane));  // of no block, too: who uses the address is told
+    warp.write_word(operation, 0, lane, window + address % code::block_window_bytes + code::block_window_start(rank));
   }
 }
 

@@ -63,18 +63,17 @@ std::uint64_t sum_of_halves(const Copies& copies, std::size_t offset, std::size_
 }
 
 std::uint64_t combine(const MultimemAccess& access, std::uint64_t a, std::uint64_t b) {
-  if (access.reduction.arithmetic != nullptr)
-    return combine_numbers(access.reduction.arithmetic, access.reduction.modifiers, access.register_bits == 64, a, b);
+  if (access.arithmetic != nullptr) return combine_numbers(access.arithmetic, access.modifiers, access.register_bits == 64, a, b);
   std::array<std::uint8_t, 8> place{};
   std::memcpy(place.data(), &a, sizeof a);
-  return update_integer(access.reduction.operation, *access.reduction.type, place.data(), b, 0, true).left;
+  return update_integer(access.operation, *access.type, place.data(), b, 0, true).left;
 }
 
 /// multimem.ld_reduce of one element: in the order in which the GPUs' memory was bound.
 std::uint64_t reduced(const MultimemAccess& access, const Copies& copies, std::size_t offset) {
   if (access.wide_sums)
-    return access.reduction.type->name.starts_with("bf16") ? sum_of_halves<scalar::Bf16>(copies, offset, access.bytes)
-                                                           : sum_of_halves<scalar::F16>(copies, offset, access.bytes);
+    return access.type->name.starts_with("bf16") ? sum_of_halves<scalar::Bf16>(copies, offset, access.bytes)
+                                                 : sum_of_halves<scalar::F16>(copies, offset, access.bytes);
   std::uint64_t result = read(copies.front() + offset, access.bytes);
   for (std::size_t i = 1; i < copies.size(); ++i) result = combine(access, result, read(copies[i] + offset, access.bytes));
   return result;
@@ -84,12 +83,12 @@ std::uint64_t reduced(const MultimemAccess& access, const Copies& copies, std::s
 void update(const MultimemAccess& access, const Copies& copies, std::size_t offset, std::uint64_t operand) {
   for (std::uint8_t* const copy : copies) {
     std::uint8_t* const place = copy + offset;
-    if (access.reduction.arithmetic == nullptr && access.bytes >= 4 && access.reduction.operation != AtomicOperation::exchange) {
-      static_cast<void>(update_integer(access.reduction.operation, *access.reduction.type, place, operand, 0, false));
+    if (access.arithmetic == nullptr && access.bytes >= 4 && access.operation != AtomicOperation::exchange) {
+      static_cast<void>(update_integer(access.operation, *access.type, place, operand, 0, false));
       continue;
     }
     const std::uint64_t left =
-        access.reduction.operation == AtomicOperation::exchange ? operand : combine(access, read(place, access.bytes), operand);
+        access.operation == AtomicOperation::exchange ? operand : combine(access, read(place, access.bytes), operand);
     std::memcpy(place, &left, access.bytes);
   }
 }

@@ -469,8 +469,7 @@ x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
 /// red.shared.add of words: one lane after the other, as several may have one word.
 bool write_update(Writer& w) {
   const auto& access = w.program().of<code::AtomicAccess>(w.operation());
-  const bool adds =
-      access.reduction.operation == code::AtomicOperation::add && access.reduction.arithmetic == nullptr && !access.result_used;
+  const bool adds = access.operation == code::AtomicOperation::add && access.arithmetic == nullptr && !access.result_used;
   if (!adds || access.space != Space::shared || access.bytes != 4 || access.register_bits != 32 || access.vector != 1 || access.relative ||
       w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
     return false;

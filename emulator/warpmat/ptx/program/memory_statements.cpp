@@ -221,7 +221,7 @@ void FunctionResolver::atomic(const Match& match) {
   may_discard_ = false;
   const Place where = place_in(operand(next++), access.space);
   operation.sources = {where.base};
-  const int values = access.reduction.operation == AtomicOperation::compare_and_swap ? 2 : 1;
+  const int values = access.operation == AtomicOperation::compare_and_swap ? 2 : 1;
   for (int i = 0; i < values; ++i)
     for (const Value value : group(operand(next++), type, false, access.vector)) operation.sources.push_back(value);
   take_policy(match, next);

@@ -70,15 +70,13 @@ struct Reduction {
 };
 
 /// atom and red.
-struct AtomicAccess : Access {
-  Reduction reduction{};
+struct AtomicAccess : Access, Reduction {
   bool flush = false;        ///< of f32: subnormal numbers are zero
   bool result_used = false;  ///< by an operation; else atom acts like red
 };
 
 /// multimem.
-struct MultimemAccess : Access {
-  Reduction reduction{};
+struct MultimemAccess : Access, Reduction {
   bool wide_sums = false;  ///< .ld_reduce: halves are summed up in f32
 };
 
@@ -99,8 +97,8 @@ WARPMAT_LOCAL inline bool is_shared_by_clusters(Space space) {
 /// came last.
 WARPMAT_LOCAL inline bool may_have_order(const AtomicAccess& access) {
   using enum AtomicOperation;
-  const AtomicOperation kind = access.reduction.operation;
-  return is_shared_by_clusters(access.space) && (access.result_used || access.reduction.arithmetic != nullptr || kind == increase ||
+  const AtomicOperation kind = access.operation;
+  return is_shared_by_clusters(access.space) && (access.result_used || access.arithmetic != nullptr || kind == increase ||
                                                  kind == decrease || kind == exchange || kind == compare_and_swap);
 }
 
