@@ -89,8 +89,8 @@ typedef struct warpmat_access {
   int reads, writes;          /* both: atom, red */
   int asynchronous;           /* cp.async: its bytes move when the warp waits for them */
   uint32_t bytes;             /* of each lane */
-  /* By lane, 32 each; those of other lanes are undefined. Shared addresses are offsets, global ones are those of warpmat_buffer_allocate.
-   */
+  /* By lane, 32 each; those of other lanes are undefined. Shared addresses are offsets with their block's rank from bit 24 on, global ones
+   * are those of warpmat_buffer_allocate. */
   const uint64_t* addresses;
   const uint8_t* const* places; /* the bytes, to read */
   int first_register;           /* wmma: the first of the statement's results or values that the bytes belong to; else 0 */

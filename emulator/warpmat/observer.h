@@ -190,7 +190,7 @@ struct AccessEvent {
   Space space;                                  ///< never generic
   bool reads, writes;                           ///< both: atom, red
   std::uint32_t bytes;                          ///< of each lane
-  std::span<const std::uint64_t> addresses;     ///< by lane, in the space: shared addresses are offsets, global ones are generic addresses
+  std::span<const std::uint64_t> addresses;     ///< by lane, in the space: shared ones have their block's rank, global ones are generic
   std::span<const std::uint8_t* const> places;  ///< by lane: the bytes, to read
   bool asynchronous = false;
   int first_register = 0;    ///< wmma: the first of the statement's results or values that the bytes belong to; else 0

@@ -47,7 +47,7 @@ TEST_CASE("an operation has its payload by its type", "[ptx]") {
       "cp.async.wait_group 2; cp.async.wait_all; shfl.sync.idx.b32 %r, %r, 0, 31, -1;\n"
       "all: .branchtargets one, two; brx.idx %r, all; one: trap; two: exit;\n");
   CHECK(program.of<SpecialRegister>(first_of(program, Semantics::special)) == SpecialRegister::tid_y);
-  const Access& access = program.of<Access>(first_of(program, Semantics::load));
+  const Access& access = program.access(first_of(program, Semantics::load));
   CHECK((access.space == Space::global && access.offset == 12 && access.ordered));
   CHECK(program.of<Barrier>(first_of(program, Semantics::barrier)).aligned);
   CHECK(program.of<TrapCause>(first_of(program, Semantics::trap)) == TrapCause::statement);
@@ -62,7 +62,7 @@ TEST_CASE("an operation has its payload by its type", "[ptx]") {
 }
 
 TEST_CASE("a program with the payload of another instruction is an error", "[ptx]") {
-  const Payload access = Access{}, barrier = Barrier{}, fence = Fence{};
+  const Payload access = LoadAccess{}, barrier = Barrier{}, fence = Fence{};
   const std::string body = "ld.global.u32 %r, [%l]; bar.sync 0; membar.gl; add.rn.f32 %r, %r, %r;\n";
   CHECK_NOTHROW(program_with(body, Semantics::barrier, &barrier));
   CHECK_NOTHROW(program_with(body, Semantics::load, &access));

@@ -78,6 +78,68 @@ TEST_CASE("Blocks of a cluster read, write and add in each other's shared memory
   }
 }
 
+TEST_CASE("Addresses of shared memory have the rank of their block in bits 24 to 31, as on an H200", "[machine][cluster]") {
+  const auto each = [](const std::string& body) {
+    const std::string variables = ".shared .align 4 .b32 mine; .extern .shared .align 4 .b32 more[];";
+    return run(word_kernel(variables + "mov.u32 %r0, mine; mov.u32 %r2, %cluster_ctarank; mov.u32 %r7, 0;" + body), {4}, {4}, 1);
+  };
+  using Words = std::vector<std::uint32_t>;
+  const Words own{0x400, 0x1000400, 0x2000400, 0x3000400}, numbers{0, 1, 2, 3}, first{0x400, 0x400, 0x400, 0x400};
+  CHECK(each("mov.u32 %d, %r0;") == own);
+  CHECK(each("mov.u32 %d, more; sub.u32 %d, %d, 4;") == own);
+  CHECK(each("mov.u64 %l0, mine; cvta.shared.u64 %l0, %l0; cvt.u32.u64 %d, %l0;") == own);
+  CHECK(each("mov.u64 %l0, mine; cvta.shared.u64 %l0, %l0; cvta.to.shared.u64 %l0, %l0; cvt.u32.u64 %d, %l0;") == own);
+  CHECK(each("mapa.shared::cluster.u32 %d, %r0, %r2;") == own);
+  CHECK(each("mapa.shared::cluster.u32 %d, %r0, 0; mapa.shared::cluster.u32 %d, %d, %r2;") == own);
+  CHECK(each("mapa.shared::cluster.u32 %d, %r0, 0;") == first);
+  CHECK(each("mov.u64 %l0, mine; cvta.shared.u64 %l0, %l0; mapa.u64 %l0, %l0, 0; cvt.u32.u64 %d, %l0;") == first);
+  CHECK(each("getctarank.shared::cluster.u32 %d, %r0;") == numbers);
+  CHECK(each("mov.u64 %l0, mine; cvta.shared.u64 %l0, %l0; getctarank.u64 %d, %l0;") == numbers);
+  CHECK(each("and.b32 %r1, %r0, 0xffffff; getctarank.shared::cluster.u32 %d, %r1;") == Words{0, 0, 0, 0});
+  CHECK(each("add.u32 %r1, %r0, 0x1000000; getctarank.shared::cluster.u32 %d, %r1;") == Words{1, 2, 3, 4});
+  CHECK(each("or.b32 %r1, %r0, 0xff000000; getctarank.shared::cluster.u32 %d, %r1;") == Words{255, 255, 255, 255});
+  const std::string is_own = "cvta.shared.u64 %l0, %l0; isspacep.shared::cta %p0, %l0; selp.u32 %d, 1, 0, %p0;";
+  const std::string is_any = "cvta.shared.u64 %l0, %l0; isspacep.shared::cluster %p0, %l0; selp.u32 %d, 1, 0, %p0;";
+  CHECK(each("mov.u64 %l0, mine;" + is_own) == Words{1, 1, 1, 1});
+  CHECK(each("and.b32 %r1, %r0, 0xffffff; cvt.u64.u32 %l0, %r1;" + is_own) == Words{1, 0, 0, 0});
+  CHECK(each("and.b32 %r1, %r0, 0xffffff; cvt.u64.u32 %l0, %r1;" + is_any) == Words{1, 1, 1, 1});
+  const std::string of_first = std::string("st.shared.u32 [mine], %r2; and.b32 %r1, %r0, 0xffffff;") + both_arrive;
+  CHECK(each(of_first + "ld.shared::cluster.u32 %d, [%r1];" + both_arrive) == Words{0, 0, 0, 0});
+  CHECK(each(of_first + "cvt.u64.u32 %l0, %r1; cvta.shared.u64 %l0, %l0; ld.u32 %d, [%l0];" + both_arrive) == Words{0, 0, 0, 0});
+  const std::string refused = "the address is one of block 0 of the cluster; the statement takes those of its own block";
+  CHECK_THAT(message_of([&] { each(of_first + "ld.shared.u32 %d, [%r1];"); }), ContainsSubstring(refused));
+  CHECK_THAT(message_of([&] { each(of_first + "mbarrier.init.shared.b64 [%r1], 1;"); }), ContainsSubstring(refused));
+}
+
+TEST_CASE("An own address whose bit 24 is cleared is that of the even block of a pair, however it is cleared", "[machine][cluster]") {
+  // All blocks arrive at one mbarrier of each pair; the even blocks' await two arrivals, the odd blocks' one, their own.
+  const auto arrives = [](const std::string& clear, const std::string& before = {}) {
+    const std::string body = std::string(R"(
+    .shared .align 8 .b64 full;
+    mov.u32 %r1, full; mov.u32 %r2, %cluster_ctarank; and.b32 %r3, %r2, 1; setp.eq.u32 %p0, %r3, 1; selp.u32 %r4, 1, 2, %p0;
+    mbarrier.init.shared::cta.b64 [%r1], %r4;
+    fence.mbarrier_init.release.cluster;
+)") + both_arrive + clear + both_arrive +
+                             "mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0; selp.u32 %d, 1, 0, %p1;" + both_arrive;
+    return run(word_kernel(body, "sm_90", before), {4}, {4}, 1);
+  };
+  const std::vector<std::uint32_t> even{1, 0, 1, 0};
+  const std::string arrive = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];";
+  CHECK(arrives("and.b32 %r5, %r1, 0xfeffffff;" + arrive) == even);
+  CHECK(arrives("and.b32 %r5, %r1, -16777217;" + arrive) == even);
+  CHECK(arrives("mov.u32 %r6, 0xfeffffff; and.b32 %r5, %r1, %r6;" + arrive) == even);  // the mask in a register
+  CHECK(arrives("and.b32 %r6, %r1, 0xfeffffff; mov.b32 %r5, %r6;" + arrive) == even);  // a copy
+  CHECK(arrives("and.b32 %r6, %r1, 0xfe000000; and.b32 %r7, %r1, 0xffffff; or.b32 %r5, %r6, %r7;" + arrive) == even);
+  CHECK(arrives("lop3.b32 %r5, %r1, 0x1000000, 0, 0x30;" + arrive) == even);  // another instruction
+  CHECK(arrives("shl.b32 %r6, %r3, 24; sub.u32 %r5, %r1, %r6;" + arrive) == even);
+  const std::string function = ".func announce(.reg .b32 %r5) { " + arrive + " ret; }";
+  CHECK(arrives("and.b32 %r6, %r1, 0xfeffffff; call announce, (%r6);", function) == even);
+  // A register of that name in another scope, or the same before it gets another address: each block arrives at its own mbarrier.
+  const std::vector<std::uint32_t> odd{0, 1, 0, 1};
+  CHECK(arrives("{ .reg .b32 %r5; and.b32 %r5, %r1, 0xfeffffff; } mov.b32 %r5, %r1;" + arrive) == odd);
+  CHECK(arrives("and.b32 %r5, %r1, 0xfeffffff; mov.b32 %r5, %r1;" + arrive) == odd);
+}
+
 TEST_CASE("The entry's .reqnctapercluster makes clusters, and is held", "[machine][cluster]") {
   const Module module(
       ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n.reqnctapercluster 2, 1, 1\n"
@@ -200,7 +262,9 @@ TEST_CASE("What goes wrong between blocks is reported", "[machine][cluster]") {
   };
   CHECK(report("setp.eq.u32 %p0, %r2, 0; @%p0 bra END; barrier.cluster.arrive; barrier.cluster.wait; END:") == "nothing");
   CHECK(report("barrier.cluster.wait.aligned;").find("without a barrier.cluster.arrive before it") != std::string::npos);
-  CHECK(report("mapa.shared::cluster.u32 %r1, %r0, 2;").find("mapa for block 2 of a cluster of 2") != std::string::npos);
+  CHECK(report("mapa.shared::cluster.u32 %d, %r0, 9;") == "nothing");  // as on an H200
+  CHECK(report("mapa.shared::cluster.u32 %r1, %r0, 2; ld.shared::cluster.u32 %d, [%r1];")
+            .find("the address is one of block 2 of a cluster of 2") != std::string::npos);
   CHECK(report("mapa.shared::cluster.u32 %r1, %r0, 1; setp.eq.u32 %p0, %r2, 0; @%p0 ld.shared.u32 %d, [%r1];")
             .find("the statement takes those of its own block") != std::string::npos);
   CHECK(report("setp.eq.u32 %p0, %r2, 0; @%p0 exit; mapa.shared::cluster.u32 %r1, %r0, 0; st.shared::cluster.u32 [%r1], 1;")

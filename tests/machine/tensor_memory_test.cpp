@@ -194,7 +194,7 @@ TEST_CASE("a commit without .shared::cluster takes an address of shared memory, 
   CHECK(launched("mov.u32 %r14, bar;\n", "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r14];\n").empty());
   // Neither window: of a block that the cluster does not have, and beyond 32 bits.
   const auto refused = [&](const std::string& address) { return trap_of(setup + product + address + by_register + wait + free(32)); };
-  CHECK_THAT(refused("mov.u64 %l3, 0xff000400;\n"), ContainsSubstring("the address is one of block 254 of a cluster of 1"));
+  CHECK_THAT(refused("mov.u64 %l3, 0xff000400;\n"), ContainsSubstring("the address is one of block 255 of a cluster of 1"));
   CHECK_THAT(refused("mov.u64 %l3, 0x100000400;\n"), ContainsSubstring("the address is none of shared memory"));
 }
 

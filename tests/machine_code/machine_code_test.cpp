@@ -34,7 +34,7 @@ class Compiling {
 
 struct Shape {
   std::uint32_t blocks, threads;
-  std::uint32_t shared_bytes = 0;
+  std::uint32_t cluster = 1;
 };
 
 /// What a launch leaves, as text: its memory's digest, its operations, and its error.
@@ -96,7 +96,9 @@ Left run(const Module& module, const Shape& shape, bool compiles, const LaunchOp
   Left left;
   try {
     const Kernel kernel(module, "k");
-    left.operations = launch(kernel, {{shape.blocks}, {shape.threads}, shape.shared_bytes}, memory, {in, out}, options).operations;
+    left.operations =
+        launch(kernel, {.grid = {shape.blocks}, .block = {shape.threads}, .cluster = {shape.cluster}}, memory, {in, out}, options)
+            .operations;
   } catch (const std::exception& error) {
     left.error = error.what();
   }
@@ -128,7 +130,7 @@ void check_same(const Module& module, const Shape& shape, const LaunchOptions& o
   CHECK((compiled.memory == interpreted.memory));
 }
 
-constexpr Shape whole{40, 64}, partial{37, 50}, more_warps{30, 128};
+constexpr Shape whole{40, 64}, partial{37, 50}, more_warps{30, 128}, clusters{36, 64, 4};
 
 }  // namespace
 
@@ -316,7 +318,7 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "mov.u32 %r2, odd; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %x;",
   };
   for (const char* body : bodies)
-    for (const Shape& shape : {whole, partial, more_warps}) {
+    for (const Shape& shape : {whole, partial, more_warps, clusters}) {
       INFO(body);
       INFO(shape.threads);
       const Module module = kernel_of(body, shared);

@@ -309,7 +309,7 @@ void Follower::access(const machine::AccessEvent& event) {
   const bool is_local = event.space == Space::local;
   if (event.space != Space::global && block_number(event.event.block()) != block_number(writers_->focus.block)) return;
   if (is_local && event.event.warp() != writers_->focus.warp) return;
-  const std::uint32_t base = event.space == Space::shared ? warp_of(event.event).program().shared_base : 0;
+  const std::uint32_t base = event.space == Space::shared ? warp_of(event.event).block().shared_base() : 0;
   for (LaneMask lanes = event.event.lanes(); lanes != 0; lanes &= lanes - 1) {
     const int lane = first_lane(lanes);
     if (is_local && lane != writers_->focus.lane) continue;

@@ -159,7 +159,7 @@ std::optional<std::span<const std::uint8_t>> bytes_at(const At& at, Space given,
   }
   const auto [space, address] = resolve_space(given, given_address);
   switch (space) {
-    case Space::shared: return inside(at.block().shared(), address - at.warp->program().shared_base);
+    case Space::shared: return inside(at.block().shared(), address - at.block().shared_base());
     case Space::param: return inside(at.warp->launch().parameters, address);
     case Space::local: return inside({at.warp->whole_local_memory(at.lane), at.warp->launch().local_bytes}, address);
     default: break;
@@ -185,7 +185,7 @@ Value value_at(const At& at, std::string_view type, Space space, std::uint64_t a
   if (!found) {
     if (at.warp != nullptr && resolve_space(space, address).first == Space::shared)
       throw std::invalid_argument(fmt::format("{:#x} is outside of the block's shared memory, which ends at {:#x}", address,
-                                              at.warp->program().shared_base + at.block().shared().size()));
+                                              at.block().shared_base() + at.block().shared().size()));
     throw std::invalid_argument(fmt::format("cannot read {:#x}: {}", address, at.memory->describe(address)));
   }
   return {.type = type, .bits = load(found->data(), bits), .address = address, .space = space};
@@ -481,8 +481,9 @@ std::optional<Names::Read> Names::find_in_memory(const std::string& name) const 
     return [address = each.address, bytes = each.bytes, name](const At& at) {
       with_warp(at, name);
       const std::uint64_t size = bytes != 0 ? bytes : at.block().shared().size() + at.warp->program().shared_base - address;
-      Value value{.type = "b32", .address = address, .space = Space::shared, .count = size / 4};
-      if (size >= 4) value.bits = value_at(at, "b32", Space::shared, address).bits;
+      const std::uint64_t own = address + code::block_window_start(at.block().rank());
+      Value value{.type = "b32", .address = own, .space = Space::shared, .count = size / 4};
+      if (size >= 4) value.bits = value_at(at, "b32", Space::shared, own).bits;
       return value;
     };
   }

@@ -354,7 +354,7 @@ Json place(const Follower& follower, const Json& question) {
   if (at.warp != nullptr) std::tie(space, address) = resolve_space(space, address);
   if (!bytes_at(at, space, address, bytes))
     throw std::invalid_argument(fmt::format("{} is the address of nothing: {}", name, follower.launch().memory.describe(address)));
-  if (space == Space::shared) address -= at.warp->program().shared_base;
+  if (space == Space::shared) address -= at.block().shared_base();
   return {{"text", name}, {"register", ""}, {"function", 0}, {"address", address}, {"bytes", bytes}, {"space", static_cast<int>(space)}};
 }
 

@@ -34,7 +34,7 @@ struct Here {
 
   template <typename T>
   const T* row(code::Slot slot) const {
-    return reinterpret_cast<const T*>(slot >= 0 ? warp.registers() + split.frame + slot : warp.launch().constants + ~slot);
+    return reinterpret_cast<const T*>(slot >= 0 ? warp.registers() + split.frame + slot : warp.constants() + ~slot);
   }
   std::string_view opcode() const { return warp.program().statements[operation.statement]->opcode; }
 };
@@ -342,7 +342,7 @@ AccessHere access_at(const Here& at) {
     if (at.operation.semantics != Semantics::load && at.operation.semantics != Semantics::store &&
         at.operation.semantics != Semantics::atomic && at.operation.semantics != Semantics::cp_async)
       throw std::invalid_argument(fmt::format("the statement at hand accesses no memory: {}", at.opcode()));
-    const auto& operation = at.warp.program().of<code::Access>(at.operation);
+    const auto& operation = at.warp.program().access(at.operation);
     access.bytes = std::uint32_t{operation.bytes} * operation.vector, access.space = operation.space;
     access.kind = at.operation.semantics == Semantics::store      ? checks::BankAccess::store
                   : at.operation.semantics == Semantics::cp_async ? checks::BankAccess::copy

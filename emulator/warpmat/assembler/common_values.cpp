@@ -34,7 +34,7 @@ class CommonValues {
       case Semantics::active_mask: return true;
       case Semantics::exchange: return exchanges_common(writer, depth);
       case Semantics::load:
-        if (program_.of<Access>(operation.operation).space == Space::local) return false;
+        if (program_.access(operation.operation).space == Space::local) return false;
         [[fallthrough]];
       case Semantics::compute:
       case Semantics::select:

@@ -94,7 +94,7 @@ class ContractionRule {
     if (writer < 0) return false;
     if (sums_.is(writer, Kind::mov)) return is_immediate(writer, sums_.at(writer).sources[0]);
     if (sums_.at(writer).operation.semantics != Semantics::load || !is_constant(sums_.at(writer).sources[0])) return false;
-    const Space space = draft_.program.of<Access>(sums_.at(writer).operation).space;
+    const Space space = draft_.program.access(sums_.at(writer).operation).space;
     return space == Space::param || space == Space::constant;
   }
 

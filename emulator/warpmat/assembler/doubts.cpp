@@ -157,7 +157,7 @@ class Doubts {
   bool stores_part_of_number(int i) {
     const DraftOperation& operation = at(i);
     if (operation.sources.size() < 2) return false;
-    const int stored = draft_.program.of<Access>(operation.operation).bytes * 8;
+    const int stored = draft_.program.access(operation.operation).bytes * 8;
     return std::any_of(operation.sources.begin() + 1, operation.sources.end(), [&](Value value) {
       return !is_constant(value) && stored < bits_of(value) && may_come_from(i, value, makes_number);
     });

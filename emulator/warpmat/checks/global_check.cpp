@@ -37,7 +37,7 @@ LaneMask SharedMemoryCheck::check_global(const AccessEvent& event) {
 /// Whether it is an atomic that replaces what it reads.
 bool SharedMemoryCheck::exchanges(const AccessEvent& event) const {
   return event.reads && event.writes &&
-         setup_.program.of<code::Access>(operation_of(event.event)).atomic == code::AtomicOperation::exchange;
+         setup_.program.of<code::AtomicAccess>(operation_of(event.event)).operation == code::AtomicOperation::exchange;
 }
 
 namespace {

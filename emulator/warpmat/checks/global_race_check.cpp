@@ -106,8 +106,7 @@ void GlobalRaceCheck::access(const machine::AccessEvent& event) {
   if (event.space != Space::global) return;
   const code::Operation& operation = operation_of(event.event);
   const bool plain = operation.semantics == Semantics::load || operation.semantics == Semantics::store;
-  const code::Access* const access =
-      plain || operation.semantics == Semantics::atomic ? &setup_.program.of<code::Access>(operation) : nullptr;
+  const code::Access* const access = plain || operation.semantics == Semantics::atomic ? &setup_.program.access(operation) : nullptr;
   const GlobalAccess made{.statement = operation.statement,
                           .warp = static_cast<std::uint8_t>(event.event.warp()),
                           .rank = static_cast<std::uint8_t>(event.event.rank()),
@@ -139,7 +138,7 @@ void GlobalRaceCheck::synchronises(const Synchronisation& event) {
     acquired_ = true;
     return;
   }
-  if (setup_.program.of<code::Access>(operation).within_block) return;
+  if (setup_.program.access(operation).within_block) return;
   const std::string_view opcode = event.event->opcode();
   const auto has = [&](std::string_view qualifier) { return opcode.find(qualifier) != std::string_view::npos; };
   const bool both = has(".acq_rel");

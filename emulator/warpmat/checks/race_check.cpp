@@ -68,7 +68,7 @@ void RaceCheck::report(const Event& event, int lane, std::size_t offset, bool wr
 bool RaceCheck::stores_same(const machine::AccessEvent& event, int lane) const {
   const code::Operation& operation = operation_of(event.event);
   if (event.asynchronous || operation.semantics != Semantics::store) return false;
-  const code::Access& access = setup_.program.of<code::Access>(operation);
+  const code::Access& access = setup_.program.access(operation);
   if (!is_plain_store(operation, &access)) return false;
   std::array<std::uint8_t, widest_store> value;
   stored_value(warp_of(event.event), operation, access, lane, value.data());
@@ -80,8 +80,8 @@ void RaceCheck::access(const machine::AccessEvent& event) {
   BlockState& here = block(event.event.rank());
   const code::Operation& operation = operation_of(event.event);
   const int warp = event.event.warp();
-  const bool ordered = (event.reads && event.writes) || (!event.asynchronous && operation.semantics != Semantics::matrix &&
-                                                         setup_.program.of<code::Access>(operation).ordered);
+  const bool ordered = (event.reads && event.writes) ||
+                       (!event.asynchronous && operation.semantics != Semantics::matrix && setup_.program.access(operation).ordered);
   const auto kind = ordered ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
   const SharedAccess lanes = shared_access(event, here.shared, here.bytes);
   if (event.reads && !ordered && here.races.defer(warp, lanes)) return;

@@ -210,19 +210,18 @@ void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMas
       if (event.writes) store_uninitialised_rows(event, form);
       return;
     }
-  const code::Access* const access = matrix ? nullptr : &setup_.program.of<code::Access>(operation);
+  const code::Access* const access = matrix ? nullptr : &setup_.program.access(operation);
   const int registers = matrix ? 1 : access->vector, first = event.first_register;
   const std::uint32_t bytes = matrix ? event.bytes : access->bytes;
   for (int e = 0; undefined != 0 && e < std::min<int>(registers, operation.results); ++e)
     mark_loaded(event, undefined, warp.result_slot(operation, first + e), static_cast<std::size_t>(e) * bytes, bytes);
   if (!event.writes) return;
-  const bool atomic = event.reads && access != nullptr;
-  if (atomic && access->atomic == code::AtomicOperation::exchange && event.space == Space::shared)
-    shadow(at).define(event.places, event.bytes, at.lanes());
-  const Stored what = atomic && decides(access->atomic) ? Stored::decision : Stored::value;
+  const auto atomic = event.reads && !matrix ? std::optional(setup_.program.of<code::AtomicAccess>(operation).operation) : std::nullopt;
+  if (atomic == code::AtomicOperation::exchange && event.space == Space::shared) shadow(at).define(event.places, event.bytes, at.lanes());
+  const Stored what = atomic && decides(*atomic) ? Stored::decision : Stored::value;
   for (int e = 0; e < registers; ++e)
     store_uninitialised(event, warp.source_slot(operation, 1 + first + e), static_cast<std::size_t>(e) * bytes, bytes, at.lanes(), what);
-  if (atomic && access->atomic == code::AtomicOperation::compare_and_swap) follow_swap(event);
+  if (atomic == code::AtomicOperation::compare_and_swap) follow_swap(event);
 }
 
 namespace {

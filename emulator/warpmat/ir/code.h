@@ -97,6 +97,12 @@ struct Relocation {
   std::uint64_t addend = 0;  ///< added to its address
 };
 
+/// A constant that is an address in the block's shared memory. In a cluster's blocks the rank is added to it.
+struct OwnAddress {
+  std::size_t at = 0;  ///< byte offset into Program::constants
+  bool wide = false;   ///< of 64 bits
+};
+
 /// A constant that is a parameter's value, in all lanes: a load of a parameter is a copy of it. The launch fills it.
 struct ParameterRow {
   std::size_t at = 0;        ///< byte offset into Program::constants
@@ -198,6 +204,7 @@ struct Program {
 
   std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
   std::vector<Relocation> constant_relocations;
+  std::vector<OwnAddress> own_addresses;
   std::vector<ParameterRow> parameter_rows;
   std::vector<std::uint8_t> module_bytes;  ///< initial contents of the module's .global and .const variables
   std::vector<Relocation> module_relocations;
@@ -236,6 +243,9 @@ struct Program {
   P& of(const Operation& operation) {
     return *held<P>(payloads[operation.payload]);
   }
+  /// What the payload of any access has.
+  const Access& access(const Operation& operation) const { return access_in(payloads[operation.payload]); }
+  Access& access(const Operation& operation) { return const_cast<Access&>(std::as_const(*this).access(operation)); }
   /// A new payload: what Operation::payload is for it.
   std::uint32_t add(Payload payload) {
     payload_types |= std::uint32_t{1} << payload.index();
@@ -272,6 +282,14 @@ struct Program {
     if (found == nullptr) __builtin_unreachable();
     return found;
   }
+  /// All types of accesses begin with what they have in common, so the compiler asks nothing here, either.
+  static const Access& access_in(const Payload& payload) {
+    if (const auto* const load = std::get_if<LoadAccess>(&payload)) return *load;
+    if (const auto* const store = std::get_if<StoreAccess>(&payload)) return *store;
+    if (const auto* const atomic = std::get_if<AtomicAccess>(&payload)) return *atomic;
+    if (const auto* const multimem = std::get_if<MultimemAccess>(&payload)) return *multimem;
+    return *held<CopyAccess>(payload);
+  }
 };
 
 /// Whether others may see in which order clusters execute an access or a fence.
@@ -279,9 +297,12 @@ WARPMAT_LOCAL inline bool may_have_order(const Program& program, const Operation
   switch (operation.semantics) {
     case catalogue::Semantics::fence: return program.of<Fence>(operation).orders_clusters;
     case catalogue::Semantics::multimem: return true;
+    case catalogue::Semantics::atomic: return may_have_order(program.of<AtomicAccess>(operation));
     case catalogue::Semantics::load:
-    case catalogue::Semantics::store:
-    case catalogue::Semantics::atomic: return may_have_order(program.of<Access>(operation), operation.semantics);
+    case catalogue::Semantics::store: {
+      const Access& access = program.access(operation);
+      return is_shared_by_clusters(access.space) && access.ordered && !access.within_block;
+    }
     default: return false;
   }
 }

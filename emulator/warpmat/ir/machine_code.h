@@ -29,13 +29,13 @@ enum class Helped : std::uint32_t { next, stop, thrown };
 /// What the code reads and writes, of one split of a warp.
 struct CodeContext {
   std::uint8_t* frame = nullptr;            ///< registers of the executing function
-  const std::uint8_t* constants = nullptr;  ///< LaunchState::constants
+  const std::uint8_t* constants = nullptr;  ///< of the block
   KnownMemory* known = nullptr;             ///< known_memories of them
   std::uint8_t* shared = nullptr;           ///< shared memory of the block
   /// scalar::map_has_lanes() of the shared bytes whose accesses concern no observer
   const std::uint16_t* plain_bytes = nullptr;
   const std::uint32_t* thread_indices = nullptr;  ///< %tid.x, .y, .z of the lanes: 3 rows
-  std::uint32_t shared_bytes = 0;
+  std::uint32_t shared_base = 0, shared_bytes = 0;
   std::uint32_t lanes = 0;          ///< of the split
   std::uint32_t apart = 0;          ///< whether they converge with others somewhere
   std::int32_t most = 0, left = 0;  ///< operations that the code may execute; left: those that it has not

@@ -37,34 +37,55 @@ using Slot = std::int32_t;
 /// An operation with fewer operands has slots of 0 behind theirs: the usual operations are read without a loop.
 WARPMAT_LOCAL inline constexpr std::size_t fewest_slots = 4;
 
-/// A load, store, atomic or asynchronous copy.
+/// What all accesses of memory have, whatever they do with it.
 struct Access {
   Space space = Space::generic;
-  std::int64_t offset = 0;                             ///< added to the address
-  std::int64_t source_offset = 0;                      ///< cp.async: added to the second address
-  bool narrow_address = false, narrow_source = false;  ///< the address registers have 32 bits
-  bool relative = false;                               ///< the address is relative to the executing function's local memory
-  bool uniform = false;                                ///< the address is the same in all lanes: a parameter or variable
-  std::uint8_t bytes = 4;                              ///< of one element
-  std::uint8_t vector = 1;                             ///< elements
-  bool sign_extend = false;                            ///< loads of signed types narrower than the register
-  std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
-  bool own_block = false;                              ///< .shared: of no other block of the cluster
-  bool ordered = false;                                ///< volatile, relaxed, acquire, release: others observe it in a defined order
-  bool within_block = false;                           ///< .cta: others are the threads of the block
-  AtomicOperation atomic = AtomicOperation::add;
-  const DataType* type = nullptr;         ///< of an atomic operation
-  scalar::Function arithmetic = nullptr;  ///< of an atomic operation on floating-point numbers
-  scalar::Modifiers modifiers{};
-  bool flush = false;             ///< f32 atomics: subnormal numbers are zero
-  bool wide_sums = false;         ///< multimem.ld_reduce: halves are summed up in f32
-  bool result_used = true;        ///< false: no operation reads the result, so the atomic acts like red
-  std::uint8_t source_bytes = 0;  ///< cp.async: bytes in shared memory; if fewer are read, the rest is zero. 0 elsewhere
-  bool has_source_size = false;   ///< cp.async: a source holds the number of bytes to read
-  bool ignores_source = false;    ///< cp.async: a predicate selects writing zeros only
+  std::int64_t offset = 0;          ///< added to the address
+  bool narrow_address = false;      ///< the address register has 32 bits
+  bool relative = false;            ///< the address is relative to the executing function's local memory
+  std::uint8_t bytes = 4;           ///< of one element
+  std::uint8_t vector = 1;          ///< elements
+  std::uint8_t register_bits = 32;  ///< of each register: loads fill them, stores take their low bits
+  bool own_block = false;           ///< .shared: of no other block of the cluster
+  bool ordered = false;             ///< volatile, relaxed, acquire, release: others observe it in a defined order
+  bool within_block = false;        ///< .cta: others are the threads of the block
   /// The end of the shared variable from whose address alone the access's first address is computed, as an offset in shared memory
   std::uint32_t shared_end = no_end;
   static constexpr std::uint32_t no_end = 0xffffffff;
+};
+
+struct LoadAccess : Access {
+  bool sign_extend = false;  ///< of a signed type narrower than the register
+  bool uniform = false;      ///< the address is the same in all lanes: a parameter or variable
+};
+
+struct StoreAccess : Access {};
+
+/// What an operation on memory computes of its elements, which have one type, and of its operands.
+struct Reduction {
+  AtomicOperation operation = AtomicOperation::add;
+  const DataType* type = nullptr;
+  scalar::Function arithmetic = nullptr;  ///< of floating-point types
+  scalar::Modifiers modifiers{};
+};
+
+/// atom and red.
+struct AtomicAccess : Access, Reduction {
+  bool flush = false;        ///< of f32: subnormal numbers are zero
+  bool result_used = false;  ///< by an operation; else atom acts like red
+};
+
+/// multimem.
+struct MultimemAccess : Access, Reduction {
+  bool wide_sums = false;  ///< .ld_reduce: halves are summed up in f32
+};
+
+/// cp.async: `bytes` of shared memory. If fewer are read, the rest is zero.
+struct CopyAccess : Access {
+  std::int64_t source_offset = 0;  ///< added to the second address
+  bool narrow_source = false;      ///< the register of the second address has 32 bits
+  bool has_source_size = false;    ///< a source holds the number of bytes to read
+  bool ignores_source = false;     ///< a predicate selects writing zeros only
 };
 
 /// Whether clusters share the memory of a space, which may be generic.
@@ -72,15 +93,13 @@ WARPMAT_LOCAL inline bool is_shared_by_clusters(Space space) {
   return space != Space::shared && space != Space::local && space != Space::param;
 }
 
-/// Whether others may see in which order clusters execute an access: a load or store by its semantics, an atomic whose result is used,
-/// which rounds a sum, or after which the memory depends on which came last.
-WARPMAT_LOCAL inline bool may_have_order(const Access& access, catalogue::Semantics semantics) {
-  if (!is_shared_by_clusters(access.space)) return false;
-  if (semantics != catalogue::Semantics::atomic) return access.ordered && !access.within_block;
+/// Whether others may see in which order clusters execute an atomic: its result is used, it rounds a sum, or the memory depends on which
+/// came last.
+WARPMAT_LOCAL inline bool may_have_order(const AtomicAccess& access) {
   using enum AtomicOperation;
-  const AtomicOperation kind = access.atomic;
-  return access.result_used || access.arithmetic != nullptr || kind == increase || kind == decrease || kind == exchange ||
-         kind == compare_and_swap;
+  const AtomicOperation kind = access.operation;
+  return is_shared_by_clusters(access.space) && (access.result_used || access.arithmetic != nullptr || kind == increase ||
+                                                 kind == decrease || kind == exchange || kind == compare_and_swap);
 }
 
 /// A fence or membar.
@@ -117,21 +136,12 @@ struct Mbarrier {
   Action action = Action::arrive;
   Space space = Space::generic;
   bool remote = false;       ///< .shared::cluster: the address may be another block's
-  bool even = false;         ///< bit 24 of the address was cleared: an own address names the even block of the pair
   bool expects = false;      ///< arrive.expect_tx: the count is one of bytes
   bool has_count = false;    ///< the second source is a count
   bool parity = false;       ///< a wait for a phase's parity, not for a state
   bool completes = true;     ///< not .noComplete
   bool counted = false;      ///< cp.async.mbarrier.arrive.noinc: the arrival is among the expected ones
   bool may_suspend = false;  ///< try_wait
-};
-
-/// A reduction in memory for elements of one type.
-struct Reduction {
-  AtomicOperation operation = AtomicOperation::add;
-  const DataType* type = nullptr;
-  scalar::Function arithmetic = nullptr;  ///< of floating-point types
-  scalar::Modifiers modifiers{};
 };
 
 /// A bulk copy (PTX ISA 9.1 sections 9.7.9.25 and 9.7.9.27). Sources, as far as its kind has them: destination, source or tensor map,
@@ -366,9 +376,10 @@ using BranchTable = std::vector<std::int32_t>;
 
 /// What an operation has besides its registers: one type for each family of semantics. Operations are copied, compared with their
 /// neighbours and read in sequence, so they are small (56 bytes on x86-64) and name a payload, which is large. A kernel's is Modifiers.
-using Payload = std::variant<scalar::Modifiers, Access, Fence, WaitGroups, TrapCause, SpecialRegister, Barrier, Mbarrier, BulkCopy,
-                             BulkWait, ClusterBarrier, ClusterAddress, RegisterChange, TensorMapEdit, WarpExchange, Matrix,
-                             WarpgroupProduct, TensorStatement, TextureAccess, Call, BranchTable>;
+using Payload =
+    std::variant<scalar::Modifiers, LoadAccess, StoreAccess, AtomicAccess, MultimemAccess, CopyAccess, Fence, WaitGroups, TrapCause,
+                 SpecialRegister, Barrier, Mbarrier, BulkCopy, BulkWait, ClusterBarrier, ClusterAddress, RegisterChange, TensorMapEdit,
+                 WarpExchange, Matrix, WarpgroupProduct, TensorStatement, TextureAccess, Call, BranchTable>;
 
 /// Of an operation that has no payload.
 struct NoPayload;

@@ -267,11 +267,12 @@ RunningLaunch::RunningLaunch(Kernel kernel, const LaunchConfig& config, DeviceMe
              .spare = &spare_storage(),
              .printed_bytes = &printed_bytes_,
              .checks = [this](std::uint64_t cluster) { return checks::make(setup_, cluster); }},
-      constants_(state_.program, place_all(state_.program, memory), state_.parameters, state_.spare),
+      constants_(state_.program, place_all(state_.program, memory), state_.parameters, state_.config.cluster.count(), state_.spare),
       setup_{state_.program, options.checks, state_.shared_bytes, state_.frame_bytes, reports_},
       time_left_(time_of(options.most_seconds)) {
   const code::Program& program = state_.program;
   state_.constants = constants_.begin();
+  state_.constants_of_rank = constants_.of_rank();
   state_.explicit_cluster = state_.config.cluster.count() > 1 || program.limits.required_cluster[0] > 0;
   if (program.executes(catalogue::Semantics::wgmma)) state_.chunk_lists = &chunk_lists_.emplace();
   setup_.memory = &memory;

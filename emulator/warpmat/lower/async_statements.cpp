@@ -9,7 +9,6 @@
 #include <warpmat/ir/atomic_operation.h>
 #include <warpmat/lower/makers.h>
 #include <warpmat/lower/operands.h>
-#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::code {
 
@@ -27,36 +26,6 @@ const DataType& type_named(std::string_view name) {
 
 bool names_shared(const Match& match) {
   return match.has(Qualifier::shared) || match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster);
-}
-
-/// Whether the address is a register from which and.b32 has cleared bit 24. On a GPU an own address of shared memory has the block's rank
-/// from that bit on, so CUTLASS names the even block of a pair by and with 0xfeffffff or, where it knows the low bits, with another mask.
-bool clears_rank(Context& in, const syntax::Operand& address) {
-  constexpr std::uint32_t rank_bits = 0xff000000, even_ranks = 0xfe000000;
-  if (!in.even_addresses) {
-    in.even_addresses.emplace();
-    for (const syntax::Element& element : in.source.body) {
-      const auto* const s = std::get_if<syntax::Statement>(&element);
-      if (s == nullptr || s->operands.size() != 3 || s->operands[2].kind != Kind::number) continue;
-      const Match* const match = in.draft.find_match(s->opcode);
-      if (match == nullptr || !match->is(Name::and_) || match->types.front()->bits != 32) continue;
-      syntax::Operand mask = s->operands[2];
-      const bool negative = std::exchange(mask.negative, false);
-      const auto value = static_cast<std::uint32_t>(mask.value ? *mask.value : parse_integer(mask.text).value_or(0));
-      if (((negative ? ~value + 1 : value) & rank_bits) == even_ranks) in.even_addresses->insert(s->operands[0].text);
-    }
-  }
-  return address.kind == Kind::address && in.even_addresses->contains(address.items.front().text);
-}
-
-Reduction reduction(Context& in, const Match& match, const DataType& type) {
-  Reduction reduction{.operation = AtomicOperation::add, .type = &type};
-  if (const auto named = atomic_operation(match)) reduction.operation = *named;
-  if (!type.is_floating()) return reduction;
-  const Operation computed = in.row(arithmetic_row(reduction.operation, type), {}, {}).operation;
-  reduction.arithmetic = computed.kernel;
-  reduction.modifiers = in.draft.program.of<scalar::Modifiers>(computed);
-  return reduction;
 }
 
 /// The element types that `operation` can reduce in a tensor (PTX ISA 9.1 section 9.7.9.27.1.4).
@@ -207,7 +176,6 @@ void lower::mbarrier(Context& in, const Match& match) {
     if (what.remote && arrives && !ignored) in.fail(written, fmt::format("{} returns no state: the operand is _", in.opcode()));
     if (waits || !ignored) operation.results = {result(in, written, type_named(waits ? "pred" : "b64"))};
   }
-  what.even = what.remote && clears_rank(in, in.operand(next));
   operation.sources = {address(in, in.operand(next++), what.space)};
   const bool needs_count = what.action == Action::init || what.action == Action::expect || what.action == Action::complete ||
                            what.expects || (arrives && !what.completes);

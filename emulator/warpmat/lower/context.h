@@ -97,9 +97,8 @@ struct Context {
     Value pointer = 0, limit = 0;
   };
   std::optional<Stack> stack;
-  std::optional<Value> carry;                                          ///< the register for .cc
-  std::optional<std::unordered_set<std::string_view>> even_addresses;  ///< registers: see clears_rank; found at the first question
-  ListDraft* list = nullptr;                                           ///< null in a module
+  std::optional<Value> carry;  ///< the register for .cc
+  ListDraft* list = nullptr;   ///< null in a module
 
   // Labels belong to their scope: inline assembly repeats them.
   std::vector<int> scope_parents;

@@ -69,9 +69,10 @@ Value new_register_like(DraftFunction& function, Value like);
 /// Gives `operation` the guard of `from`, or none.
 void take_guard(DraftOperation& operation, const DraftOperation& from);
 
-/// The target of an address constant that is known only after all functions: a shared variable, a module variable, a function.
+/// The target of an address constant that is known only after all functions: a shared variable, the block's shared memory, a module
+/// variable, a function.
 struct Symbol {
-  enum class Kind : std::uint8_t { none, shared, module, function };
+  enum class Kind : std::uint8_t { none, shared, block, module, function };
   Kind kind = Kind::none;
   int index = -1;
   friend auto operator<=>(const Symbol&, const Symbol&) = default;

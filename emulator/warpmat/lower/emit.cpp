@@ -83,6 +83,8 @@ class Emitter {
       program_.constants.resize(end / 8);
       std::uint64_t low = constant.low;
       if (constant.symbol.kind == Symbol::Kind::shared) low += shared[static_cast<std::size_t>(constant.symbol.index)];
+      if (constant.symbol.kind == Symbol::Kind::shared || constant.symbol.kind == Symbol::Kind::block)
+        program_.own_addresses.push_back({at, constant.register_class == RegisterClass::wide});
       if (constant.symbol.kind == Symbol::Kind::module)
         program_.constant_relocations.push_back(
             {at, constant.register_class == RegisterClass::wide ? 8 : 4, 0, constant.symbol.index, low});
@@ -245,7 +247,7 @@ class Emitter {
     for (std::size_t i = 0; i < function.operations.size(); ++i) {
       const DraftOperation& operation = function.operations[i];
       if (operation.operation.semantics != Semantics::atomic) continue;
-      Access& access = program_.of<Access>(program_.operations[static_cast<std::size_t>(first) + i]);
+      auto& access = program_.of<AtomicAccess>(program_.operations[static_cast<std::size_t>(first) + i]);
       access.result_used = std::ranges::any_of(operation.results, [&](Value value) { return read[static_cast<std::size_t>(value)]; });
     }
   }
@@ -273,7 +275,7 @@ class Emitter {
   void add_parameter_rows(std::int32_t first) {
     for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
       if (operation.semantics != Semantics::load || operation.guarded) continue;
-      const Access& access = program_.of<Access>(operation);
+      const auto& access = program_.of<LoadAccess>(operation);
       const Slot address = program_.slots[operation.slots + 1];
       if (access.space != Space::param || !access.uniform || access.ordered || access.relative || access.vector != 1 ||
           access.narrow_address || (access.bytes != 4 && access.bytes != 8) || access.bytes * 8 != access.register_bits || address >= 0)

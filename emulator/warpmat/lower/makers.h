@@ -41,8 +41,8 @@ void wait_for_accumulators(Context& in);
 Space space_of(const catalogue::Match& match);
 /// The operation of atom, red or a reducing copy; nothing of a copy.
 std::optional<AtomicOperation> atomic_operation(const catalogue::Match& match);
-/// The opcode of the catalogue's instruction that computes what an operation on that type stores, if that is arithmetic on formats.
-std::string arithmetic_row(AtomicOperation operation, const DataType& type);
+/// What atom, red, multimem or a reducing copy computes of elements of that type.
+Reduction reduction(Context& in, const catalogue::Match& match, const DataType& type);
 
 /// The address in brackets as 64 bits, in `space`. A variable's address becomes generic if `space` is.
 Value address(Context& in, const syntax::Operand& operand, Space space);

@@ -29,12 +29,12 @@ bool is_ordered(const Match& match) {
   return std::ranges::any_of(ordering, [&](Qualifier q) { return match.has(q); });
 }
 
-void add_access(Context& in, DraftOperation operation, Access access, const Place& place) {
+template <typename A>
+void add_access(Context& in, DraftOperation operation, A access, const Place& place) {
   if (access.space == Space::generic && place.space) access.space = *place.space;
   if (access.space == Space::param && place.space == Space::local) access.space = Space::local;
   if (place.space == Space::local && access.space != Space::local) in.fail("the variable is in local memory");
   access.relative = place.space == Space::local;
-  access.uniform = is_constant(place.base) && !access.relative;
   access.offset = place.offset;
   access.narrow_address = in.class_of(place.base) == RegisterClass::word;
   in.add(std::move(operation), access);
@@ -60,20 +60,32 @@ void take_policy(Context& in, const Match& match, std::size_t count) {
   in.must_end_at(count);
 }
 
-/// What atom, red and multimem do with the memory of an address.
-Access atomic_access(Context& in, const Match& match) {
-  const DataType& type = *match.types.back();
-  Access access{
-      .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(match.vector())};
-  access.own_block = names_own_block(match);
-  access.atomic = atomic_operation(match).value_or(AtomicOperation::exchange);
-  access.type = &type;
-  access.register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32));
-  if (const std::string arithmetic = arithmetic_row(access.atomic, type); !arithmetic.empty()) {
-    const Operation computed = in.row(arithmetic, {}, {}).operation;
-    access.arithmetic = computed.kernel;
-    access.modifiers = in.draft.program.of<scalar::Modifiers>(computed);
+/// The opcode of the row that computes what an operation on that type stores, if that is arithmetic on formats.
+std::string arithmetic_row(AtomicOperation operation, const DataType& type) {
+  if (!type.is_floating()) return {};
+  switch (operation) {
+    case AtomicOperation::add: return fmt::format("add.rn.{}", type.name);
+    case AtomicOperation::min: return fmt::format("min.{}", type.name);
+    case AtomicOperation::max: return fmt::format("max.{}", type.name);
+    default: return {};
   }
+}
+
+/// What the text says of any access.
+Access access_of(const Match& match) {
+  const DataType& type = *match.types.back();
+  return {.space = space_of(match),
+          .bytes = static_cast<std::uint8_t>(type.bytes()),
+          .vector = static_cast<std::uint8_t>(match.vector()),
+          .register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32)),
+          .own_block = names_own_block(match)};
+}
+
+/// The same of a load or store.
+Access plain_access(const Match& match) {
+  Access access = access_of(match);
+  access.ordered = is_ordered(match);
+  access.within_block = match.has(Qualifier::cta);
   return access;
 }
 
@@ -100,25 +112,19 @@ std::optional<AtomicOperation> atomic_operation(const Match& match) {
   return std::nullopt;
 }
 
-std::string arithmetic_row(AtomicOperation operation, const DataType& type) {
-  if (!type.is_floating()) return {};
-  switch (operation) {
-    case AtomicOperation::add: return fmt::format("add.rn.{}", type.name);
-    case AtomicOperation::min: return fmt::format("min.{}", type.name);
-    case AtomicOperation::max: return fmt::format("max.{}", type.name);
-    default: return {};
+Reduction reduction(Context& in, const Match& match, const DataType& type) {
+  Reduction reduction{.operation = atomic_operation(match).value_or(AtomicOperation::exchange), .type = &type};
+  if (const std::string arithmetic = arithmetic_row(reduction.operation, type); !arithmetic.empty()) {
+    const Operation computed = in.row(arithmetic, {}, {}).operation;
+    reduction.arithmetic = computed.kernel;
+    reduction.modifiers = in.draft.program.of<scalar::Modifiers>(computed);
   }
+  return reduction;
 }
 
 void lower::load(Context& in, const Match& match) {
   const DataType& type = *match.types.back();
-  Access access{.space = space_of(match),
-                .bytes = static_cast<std::uint8_t>(type.bytes()),
-                .vector = static_cast<std::uint8_t>(match.vector()),
-                .sign_extend = type.is_signed_integer(),
-                .own_block = names_own_block(match),
-                .ordered = is_ordered(match),
-                .within_block = match.has(Qualifier::cta)};
+  LoadAccess access{plain_access(match), type.is_signed_integer()};
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   // Registers may be wider than the type, so the access itself extends the value.
@@ -142,6 +148,7 @@ void lower::load(Context& in, const Match& match) {
     operation.results.push_back(item.discards() ? in.temporary(register_class_of(bits)) : named_register(in, item));
   access.register_bits = static_cast<std::uint8_t>(bits);
   const Place where = place_in(in, in.operand(1), access.space);
+  access.uniform = is_constant(where.base) && where.space != Space::local;
   operation.sources = {where.base};
   take_policy(in, match, 2);
   add_access(in, std::move(operation), access, where);
@@ -149,12 +156,7 @@ void lower::load(Context& in, const Match& match) {
 
 void lower::store(Context& in, const Match& match) {
   const DataType& type = *match.types.back();
-  Access access{.space = space_of(match),
-                .bytes = static_cast<std::uint8_t>(type.bytes()),
-                .vector = static_cast<std::uint8_t>(match.vector()),
-                .own_block = names_own_block(match),
-                .ordered = is_ordered(match),
-                .within_block = match.has(Qualifier::cta)};
+  StoreAccess access{plain_access(match)};
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   const Place where = place_in(in, in.operand(0), access.space);
@@ -199,7 +201,7 @@ void lower::store(Context& in, const Match& match) {
 void lower::multimem(Context& in, const Match& match) {
   const DataType& type = *match.types.back();
   const bool loads = match.has(Qualifier::ld_reduce);
-  Access access = atomic_access(in, match);
+  MultimemAccess access{access_of(match), reduction(in, match, type)};
   access.space = Space::global;
   access.wide_sums = match.has(Qualifier::acc_f32);
   DraftOperation operation{.operation = {.semantics = Semantics::multimem}};
@@ -214,21 +216,19 @@ void lower::multimem(Context& in, const Match& match) {
 /// atom d, [a], b{, c} and red [a], b. A trailing policy has no effect.
 void lower::atomic(Context& in, const Match& match) {
   const DataType& type = *match.types.back();
-  const bool reduction = match.is(catalogue::Name::red);
-  Access access = atomic_access(in, match);
-  access.result_used = !reduction;
+  const bool reads = !match.is(catalogue::Name::red);
+  AtomicAccess access{access_of(match), reduction(in, match, type), catalogue::is_number(type, Format::f32)};
   DraftOperation operation{.operation = {.semantics = Semantics::atomic}};
   std::size_t next = 0;
   in.current.may_discard = true;
-  if (!reduction) operation.results = group(in, in.operand(next++), type, true, access.vector);
+  if (reads) operation.results = group(in, in.operand(next++), type, true, access.vector);
   in.current.may_discard = false;
   const Place where = place_in(in, in.operand(next++), access.space);
   operation.sources = {where.base};
-  const int values = access.atomic == AtomicOperation::compare_and_swap ? 2 : 1;
+  const int values = access.operation == AtomicOperation::compare_and_swap ? 2 : 1;
   for (int i = 0; i < values; ++i)
     for (const Value value : group(in, in.operand(next++), type, false, access.vector)) operation.sources.push_back(value);
   take_policy(in, match, next);
-  access.flush = catalogue::is_number(type, Format::f32);
   add_access(in, std::move(operation), access, where);
 }
 
@@ -238,7 +238,7 @@ void lower::cp_async(Context& in, const Match& match) {
   const bool cached_everywhere = match.has(Qualifier::ca);
   if (size != 16 && (!cached_everywhere || (size != 4 && size != 8)))
     in.fail(in.operand(2), cached_everywhere ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
-  Access access{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size), .own_block = true};
+  CopyAccess access{{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size), .own_block = true}};
   DraftOperation operation{.operation = {.semantics = Semantics::cp_async}};
   const Place to = place_in(in, in.operand(0), Space::shared);
   const syntax::Operand& source_text = in.operand(1);

@@ -77,7 +77,8 @@ void query_space(Context& in, Value address, Space space, bool of_block) {
     return in.add(in.row("or.pred", {answer}, {found, found}));
   }
   const QueriedRange range = queried_range(space, of_block);
-  const Value first = in.constant(RegisterClass::wide, range.start), size = in.constant(RegisterClass::wide, range.size);
+  const Symbol of = {of_block ? Symbol::Kind::block : Symbol::Kind::none};
+  const Value first = in.draft.constants.add(RegisterClass::wide, range.start, 0, of), size = in.constant(RegisterClass::wide, range.size);
   if (space != Space::global || in.draft.symbols.constants().empty())
     return in.add(in.row("%within.b64", {answer}, {address, first, size}));
   const Value other = in.computed(RegisterClass::predicate, "not.pred", {in_constants(in, address)});

@@ -111,7 +111,7 @@ void bound_shared_accesses(ProgramDraft& draft, const std::vector<std::uint64_t>
   for (const DraftFunction& function : draft.functions)
     for (const DraftOperation& operation : function.operations)
       if (const auto found = ends.find(operation.operation.payload); is_access(operation.operation.semantics) && found != ends.end())
-        program.of<Access>(operation.operation).shared_end = found->second;
+        program.access(operation.operation).shared_end = found->second;
 }
 
 }  // namespace warpmat::code

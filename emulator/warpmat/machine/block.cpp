@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/syntax/source_text.h>
 
@@ -31,6 +32,7 @@ Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorag
       launch_(cluster.launch()),
       index_(index),
       rank_(rank),
+      shared_base_(launch_.program.shared_base + code::block_window_start(rank)),
       resumed_(std::move(storage)),
       storage_(resumed_ != nullptr ? *resumed_ : own_.emplace(launch_, warps_of(launch_.config.block))),
       shared_(storage_.shared()),
@@ -50,7 +52,8 @@ Block::Block(Cluster& cluster, Dim3 index, int rank, std::unique_ptr<BlockStorag
 
 void Block::prepare_code() {
   code::CodeContext& c = code_context_.emplace();
-  set_block(c, launch_, index_, shared_);
+  set_block(c, launch_, index_, shared_, shared_base_);
+  c.constants = warps_.front()->constants();
   if (launch_.program.orders_clusters) known_memory_ = std::make_unique<std::array<code::KnownMemory, code::known_memories>>();
   c.known = known_memory_ != nullptr ? known_memory_->data() : known_memory_of(launch_);
   c.execute = execute_for_code;

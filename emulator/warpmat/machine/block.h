@@ -66,6 +66,8 @@ class Block {
   Cluster& cluster() { return cluster_; }
   const Cluster& cluster() const { return cluster_; }
   int rank() const { return rank_; }  ///< in the cluster
+  /// The address of its first byte of shared memory, with its rank.
+  std::uint32_t shared_base() const { return shared_base_; }
   std::span<std::uint8_t> shared() { return shared_; }
   std::span<const std::uint8_t> shared() const { return shared_; }
   /// Uses external shared memory: that of the warp which executes a list of statements.
@@ -150,6 +152,7 @@ class Block {
   const LaunchState& launch_;
   Dim3 index_;
   int rank_;
+  std::uint32_t shared_base_;
   std::unique_ptr<BlockStorage> resumed_;  ///< of a block that is resumed
   std::optional<BlockStorage> own_;        ///< of all others
   BlockStorage& storage_;

@@ -88,9 +88,6 @@ class Cluster {
   void arrive() { arrived_ = true; }
   /// Releases the warps at the cluster's barrier if every thread that has not exited has arrived.
   void check_barrier();
-  /// Shared-memory addresses of other blocks: the low 24 bits are the block's own address, the rest is its rank + 1; 0 means the block
-  /// itself.
-  static constexpr int rank_at = 24;
 
  private:
   const LaunchState& launch_;

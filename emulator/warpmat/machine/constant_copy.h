@@ -7,22 +7,24 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/spare_storage.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::machine {
 
-/// An aligned copy of a program's constants with the variables' addresses and the parameters inserted.
+/// Aligned copies of a program's constants with the variables' addresses and the parameters inserted.
 class ConstantCopy {
  public:
   /// `variables`: the address of each variable, indexed by Relocation::variable. `spare` is where its memory comes from; null: its own.
+  /// `ranks`: of the blocks of a cluster, each of which has constants of its own if one of these is an address in its shared memory.
   ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables, std::span<const std::uint8_t> parameters,
-               SpareStorage* spare = nullptr)
-      : spare_(spare), piece_(SpareStorage::take_from(spare, program.constants.size() * 8 + code::register_alignment)) {
-    auto address = reinterpret_cast<std::uintptr_t>(piece_.bytes.get());
-    address = (address + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
-    begin_ = reinterpret_cast<std::uint8_t*>(address);
+               std::size_t ranks = 1, SpareStorage* spare = nullptr)
+      : spare_(spare),
+        of_rank_(ranks == 1 || program.own_addresses.empty() ? 0 : aligned(program.constants.size() * 8)),
+        piece_(SpareStorage::take_from(spare, program.constants.size() * 8 + (ranks - 1) * of_rank_ + code::register_alignment)) {
+    begin_ = reinterpret_cast<std::uint8_t*>(aligned(reinterpret_cast<std::uintptr_t>(piece_.bytes.get())));
     if (!program.constants.empty()) std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
     for (const code::Relocation& relocation : program.constant_relocations) {
       const std::uint64_t value = variables[static_cast<std::size_t>(relocation.variable)] + relocation.addend;
@@ -36,6 +38,15 @@ class ConstantCopy {
       if (row.bytes == 4) value |= value << 32;
       std::fill_n(reinterpret_cast<std::uint64_t*>(begin_ + row.at), warp_size * row.bytes / 8, value);
     }
+    for (std::size_t rank = 1; of_rank_ != 0 && rank < ranks; ++rank) {
+      std::uint8_t* const own = begin_ + rank * of_rank_;
+      std::memcpy(own, begin_, program.constants.size() * 8);
+      const auto add_rank = [&](auto* row) {
+        for (int lane = 0; lane < warp_size; ++lane) row[lane] += code::block_window_start(static_cast<int>(rank));
+      };
+      for (const code::OwnAddress& each : program.own_addresses)
+        each.wide ? add_rank(reinterpret_cast<std::uint64_t*>(own + each.at)) : add_rank(reinterpret_cast<std::uint32_t*>(own + each.at));
+    }
   }
   ~ConstantCopy() {
     if (spare_ != nullptr) spare_->give(std::move(piece_));
@@ -44,9 +55,16 @@ class ConstantCopy {
   ConstantCopy& operator=(const ConstantCopy&) = delete;
 
   const std::uint8_t* begin() const { return begin_; }
+  /// From the constants of one rank to those of the next.
+  std::size_t of_rank() const { return of_rank_; }
 
  private:
+  static constexpr std::size_t aligned(std::size_t bytes) {
+    return (bytes + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
+  }
+
   SpareStorage* spare_;
+  std::size_t of_rank_;
   SpareStorage::Piece piece_;
   std::uint8_t* begin_;
 };

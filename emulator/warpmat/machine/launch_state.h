@@ -29,13 +29,14 @@ struct LaunchState {
   const LaunchOptions& options;
   DeviceMemory& memory;
   ThreadIndices thread_indices;
-  const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses inserted
+  const std::uint8_t* constants = nullptr;  ///< Program::constants with addresses inserted: of rank 0 in a cluster
+  std::size_t constants_of_rank = 0;        ///< bytes from those of a rank to those of the next
   std::vector<std::uint8_t> parameters;
   std::uint32_t shared_bytes = 0;  ///< reserved, static and dynamic
   std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions
   std::uint32_t local_bytes = 0;   ///< local memory of a lane, including called functions
   bool explicit_cluster = false;   ///< the launch has clusters
-  bool one_by_one = false;  ///< each statement ends before the next begins: lanes that part would not meet again
+  bool one_by_one = false;         ///< each statement ends before the next begins: lanes that part would not meet again
   /// When LaunchOptions::most_seconds are over, if it has some.
   std::optional<std::chrono::steady_clock::time_point> end = std::nullopt;
   std::uint64_t number = next_launch_number();

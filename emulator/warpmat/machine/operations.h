@@ -86,7 +86,6 @@ SharedPlace shared_place(WarpState& warp, int lane, std::uint64_t address, std::
                          bool remote);
 std::uint8_t* host_of(WarpState& warp, const SharedPlace& place);
 /// The rank of the mbarrier's block in a statement of .cta_group::2, `rank` by its address.
-int pair_rank(std::uint64_t address, int rank);
 
 // Bulk copies: warp_bulk.cpp
 /// Performs the stores that exiting lanes have not waited for.

@@ -84,7 +84,7 @@ bool QuickBlocks::begin(const Dim3& index) {
   else
     storage_->clear(launch_);
   if (follows_bytes_) std::ranges::copy(at_first_, plain_.begin());
-  set_block(context_, launch_, index, storage_->shared());
+  set_block(context_, launch_, index, storage_->shared(), launch_.program.shared_base);
   context_.known = known_memory_of(launch_);
   warps_.resize(count);
   const std::int32_t first = launch_.program.functions.front().first;

@@ -39,7 +39,7 @@ struct Region {
   constexpr std::uint32_t near = 192, line = 64;
   if (stride + near < 2 * near || operation.semantics != catalogue::Semantics::load || !buffer.open()) return;
   const std::uint64_t next = offset + static_cast<std::uint64_t>(static_cast<std::int32_t>(stride));
-  const code::Access& access = warp.program().of<code::Access>(operation);
+  const code::Access& access = warp.program().access(operation);
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector * warp_size;
   if (next >= buffer.bytes || bytes > buffer.bytes - next) return;
   for (std::uint32_t at = 0; at < bytes; at += line) __builtin_prefetch(buffer.data.get() + next + at);
@@ -51,7 +51,7 @@ struct Region {
                                                  const WarpState::AddressOperand& operand, LaneMask mask) {
   if (operand.space == Space::shared) {
     const std::span<std::uint8_t> shared = warp.block().shared();
-    return {shared.data(), warp.program().shared_base, std::min<std::uint64_t>(shared.size(), operand.shared_end)};
+    return {shared.data(), warp.block().shared_base(), std::min<std::uint64_t>(shared.size(), operand.shared_end)};
   }
   if (operand.narrow) return {};
   if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)

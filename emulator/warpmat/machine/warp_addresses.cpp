@@ -43,15 +43,13 @@ Trap::Reason reason_of(const DeviceMemory& memory, const std::string& access, st
 
 }  // namespace
 
-void WarpState::find_addresses(const Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const {
-  const bool narrow =
-      source == 0 ? program_.of<code::Access>(operation).narrow_address : program_.of<code::Access>(operation).narrow_source;
-  const std::uint64_t add = static_cast<std::uint64_t>(offset) + (relative ? split().local : 0);
-  if (narrow) {
-    const auto* const base = at<std::uint32_t>(source_slot(operation, source));
+void WarpState::find_addresses(const Operation& operation, const AddressOperand& operand, Addresses& out) const {
+  const std::uint64_t add = static_cast<std::uint64_t>(operand.offset) + (operand.relative ? split().local : 0);
+  if (operand.narrow) {
+    const auto* const base = at<std::uint32_t>(source_slot(operation, operand.source));
     for (std::size_t lane = 0; lane < warp_size; ++lane) out.address[lane] = static_cast<std::uint32_t>(base[lane] + add);
   } else {
-    const auto* const base = at<std::uint64_t>(source_slot(operation, source));
+    const auto* const base = at<std::uint64_t>(source_slot(operation, operand.source));
     for (std::size_t lane = 0; lane < warp_size; ++lane) out.address[lane] = base[lane] + add;
   }
 }
@@ -71,12 +69,12 @@ std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t ad
   switch (space) {
     case Space::shared: {
       const std::span<std::uint8_t> memory = block_.shared();
-      const std::uint64_t offset = address - program_.shared_base;
+      const std::uint64_t offset = address - block_.shared_base();
       if (offset < memory.size() && bytes <= memory.size() - offset) return memory.subspan(offset, bytes);
-      if (address >> Cluster::rank_at != 0) return range_in_cluster(*this, lane, address, bytes, alignment, writes);
+      if (code::rank_in(address) != block_.rank()) return range_in_cluster(*this, lane, address, bytes, alignment, writes);
       trap(lane, address,
            fmt::format("{} of {} bytes outside of shared memory, which has {} bytes from {:#x} on", what, bytes, memory.size(),
-                       program_.shared_base),
+                       block_.shared_base()),
            Trap::Kind::out_of_range);
     }
     case Space::local: {
@@ -116,11 +114,11 @@ namespace {
 void check_variable(const WarpState& warp, const Operation& operation, std::uint32_t bytes, LaneMask mask,
                     const WarpState::Addresses& addresses) {
   if (operation.semantics == catalogue::Semantics::matrix) return;
-  const std::uint64_t end = warp.program().of<Access>(operation).shared_end;
+  const std::uint64_t end = warp.program().access(operation).shared_end;
   if (end == Access::no_end) return;
   for_each_lane(mask, [&](std::size_t lane) {
-    const std::uint64_t address = addresses.address[lane], offset = address - warp.program().shared_base;
-    if (offset < end || address >> Cluster::rank_at != 0) return;  // what reaches across the end is a check's
+    const std::uint64_t address = addresses.address[lane], offset = address - warp.block().shared_base();
+    if (offset < end || code::rank_in(address) != warp.block().rank()) return;  // what reaches across the end is a check's
     const std::uint64_t last = warp.program().shared_base + end - 1;
     warp.trap(static_cast<int>(lane), address,
               fmt::format("{} bytes behind the end of the variable whose address they are computed from: its last byte is {}; this is {}",
@@ -147,9 +145,16 @@ void tell_mixed_access(WarpState& warp, const Operation& operation, std::uint32_
 
 }  // namespace
 
-/// Finds the bytes of all lanes of `mask`; addresses then become relative to their space.
-void WarpState::locate(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-                       Addresses& addresses, bool asynchronous, int first_register) {
+/// Finds the bytes of all lanes of `mask`, of a load, store or atomic operation.
+Space WarpState::locate(const Operation& operation, const Access& access, LaneMask mask, Addresses& addresses) {
+  find_addresses(operation, first_address(access), addresses);
+  const AccessKind kind = kind_of(operation, access);
+  return locate(operation, access.space, kind.bytes, mask, kind.reads, kind.writes, addresses);
+}
+
+/// Finds the bytes at these addresses, which then become relative to their space. Returns that of all lanes, or generic.
+Space WarpState::locate(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                        Addresses& addresses, bool asynchronous, int first_register) {
   auto& address = addresses.address;
   const auto first = static_cast<std::size_t>(first_lane(mask));
   bool one_space = true;
@@ -169,7 +174,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
   std::uint64_t start = 0, size = 0, own = 0;
   if (space == Space::shared) {
     memory = block_.shared().data();
-    start = program_.shared_base;
+    start = block_.shared_base();
     size = block_.shared().size();
   } else if (space == Space::global || space == Space::constant) {
     if (last_buffer_ == nullptr || address[first] - last_buffer_->address >= last_buffer_->bytes) {
@@ -208,11 +213,11 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
       addresses.host[lane] = range(space, static_cast<int>(lane), address[lane], bytes, bytes, writes).data();
     });
   if (space == Space::shared) check_variable(*this, operation, bytes, mask, addresses);
-  if (one_space) {
+  if (one_space)
     tell_access(operation, space, bytes, mask, reads, writes, addresses, asynchronous, first_register);
-  } else {
+  else
     tell_mixed_access(*this, operation, bytes, mask, reads, writes, addresses);
-  }
+  return space;
 }
 
 void WarpState::tell_access(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
@@ -303,11 +308,11 @@ bool WarpState::is_ordered(const Operation& operation) const {
 
 /// Whether other clusters may access what this load, store or atomic accesses.
 bool WarpState::is_global(const Operation& operation) const {
-  const Access& access = program_.of<Access>(operation);
+  const Access& access = program_.access(operation);
   if (!code::is_shared_by_clusters(access.space)) return false;
   if (access.space != Space::generic) return true;
   Addresses addresses;
-  find_addresses(operation, 0, access.offset, access.relative, addresses);
+  find_addresses(operation, first_address(access), addresses);
   return space_of(addresses.address[static_cast<std::size_t>(first_lane(split().lanes))]) == Space::global;
 }
 

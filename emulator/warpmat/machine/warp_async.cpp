@@ -14,7 +14,7 @@
 
 namespace warpmat::machine {
 
-using code::Access;
+using code::CopyAccess;
 using code::Operation;
 using Addresses = WarpState::Addresses;
 
@@ -42,7 +42,8 @@ bool is_common(const AsyncCopy& copy) {
 }
 
 /// Finds the bytes in global memory that the lanes of `reading` copy.
-void locate_sources(WarpState& warp, const Operation& operation, const Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from) {
+void locate_sources(WarpState& warp, const Operation& operation, const CopyAccess& access, LaneMask reading, AsyncCopy& copy,
+                    Addresses& from) {
   LaneMask whole = 0;
   for (int lane = 0; lane < warp_size; ++lane)
     if ((reading & lane_bit(lane)) != 0 && copy.copied[static_cast<std::size_t>(lane)] == access.bytes) whole |= lane_bit(lane);
@@ -56,7 +57,7 @@ void locate_sources(WarpState& warp, const Operation& operation, const Access& a
 }
 
 /// Reads how many bytes each lane copies, if the statement has such an operand, and finds their addresses.
-void read_sizes(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, AsyncCopy& copy, Addresses& from) {
+void read_sizes(WarpState& warp, const Operation& operation, const CopyAccess& access, LaneMask mask, AsyncCopy& copy, Addresses& from) {
   LaneMask reading = 0;
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
@@ -107,7 +108,7 @@ void make_place(AsyncCopies& async) {
 }
 
 /// Whether all lanes of `mask` copy as many bytes as they write.
-bool copies_all(const WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+bool copies_all(const WarpState& warp, const Operation& operation, const CopyAccess& access, LaneMask mask) {
   if (access.ignores_source) return (*warp.at<LaneMask>(warp.source_slot(operation, 2)) & mask) == 0;
   if (!access.has_source_size) return true;
   const auto* const sizes = warp.at<std::uint32_t>(warp.source_slot(operation, 2));
@@ -117,7 +118,7 @@ bool copies_all(const WarpState& warp, const Operation& operation, const Access&
 }
 
 /// The common case: whole copies between one buffer and the block's shared memory. False for all others, and where an address is bad.
-bool find_whole_copies(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, AsyncCopy& copy) {
+bool find_whole_copies(WarpState& warp, const Operation& operation, const CopyAccess& access, LaneMask mask, AsyncCopy& copy) {
   WarpState::Offsets to, from;
   if (!copies_all(warp, operation, access, mask) || !warp.find_offsets(operation, access, WarpState::first_address(access), mask, to) ||
       !warp.find_offsets(operation, access, WarpState::second_address(access), mask, from))
@@ -133,10 +134,10 @@ bool find_whole_copies(WarpState& warp, const Operation& operation, const Access
 }
 
 /// All other copies.
-void find_copies(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, AsyncCopy& copy) {
+void find_copies(WarpState& warp, const Operation& operation, const CopyAccess& access, LaneMask mask, AsyncCopy& copy) {
   Addresses to, from;
-  warp.find_addresses(operation, 0, access.offset, access.relative, to);
-  warp.find_addresses(operation, 1, access.source_offset, false, from);
+  warp.find_addresses(operation, WarpState::first_address(access), to);
+  warp.find_addresses(operation, WarpState::second_address(access), from);
   warp.locate(operation, Space::shared, access.bytes, mask, false, true, to, true);
   copy.to = to.host;
   copy.from = {};
@@ -179,7 +180,7 @@ void divide_by_group(AsyncCopies& async, LaneMask mask) {
 }  // namespace
 
 Step body::cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<code::Access>(operation);
+  const auto& access = warp.program().of<CopyAccess>(operation);
   AsyncCopies& async = warp.async();
   const bool alike = commit_alike(async);
   make_place(async);

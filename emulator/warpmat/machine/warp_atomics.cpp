@@ -10,7 +10,7 @@
 
 namespace warpmat::machine {
 
-using code::Access;
+using code::AtomicAccess;
 using code::AtomicOperation;
 using code::Operation;
 
@@ -30,9 +30,9 @@ void with_width(std::uint32_t bytes, Work work) {
 }
 
 /// The result of the access's arithmetic; of f32 and f64 that is a sum rounded to nearest.
-std::uint64_t combined(const Access& access, std::uint64_t a, std::uint64_t b) {
+std::uint64_t combined(const AtomicAccess& access, std::uint64_t a, std::uint64_t b) {
   const bool wide = access.register_bits == 64;
-  const bool adds = access.atomic == AtomicOperation::add && access.type->type_class == DataType::Class::floating;
+  const bool adds = access.operation == AtomicOperation::add && access.type->type_class == DataType::Class::floating;
   if (adds && access.type->bits >= 32) return add_floats(wide, a, b);
   return combine_numbers(access.arithmetic, access.modifiers, wide, a, b);
 }
@@ -40,7 +40,7 @@ std::uint64_t combined(const Access& access, std::uint64_t a, std::uint64_t b) {
 /// The sum that an atomic operation stores. In shared memory it is an add.f64 whose second source is the old value, which decides between
 /// two NaNs. In global memory a NaN of f64 is stored unchanged, the operand's in preference to the memory's; add would make it quiet [H200:
 /// 144 pairs each].
-std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old, std::uint64_t operand) {
+std::uint64_t atomic_sum(const AtomicAccess& access, bool in_shared, std::uint64_t old, std::uint64_t operand) {
   const bool wide = access.register_bits == 64;
   if (in_shared) return combined(access, operand, old);
   if (wide && is_nan_f64(operand)) return operand;
@@ -52,7 +52,7 @@ std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old
 
 /// The common case: integers of 32 bits in shared memory, without an error. False for all others.
 template <bool observed>
-bool update_shared(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+bool update_shared(WarpState& warp, const Operation& operation, const AtomicAccess& access, LaneMask mask) {
   if (access.space != Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
   WarpState::Offsets found;
   if (!warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) return false;
@@ -66,17 +66,17 @@ bool update_shared(WarpState& warp, const Operation& operation, const Access& ac
   }
   if constexpr (observed) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
   const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
-  const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
+  const auto* const c = access.operation == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
   std::array<std::uint32_t, warp_size> unread;
   auto* const old = operation.results != 0 ? warp.at<std::uint32_t>(warp.result_slot(operation, 0)) : unread.data();
-  if (update_shared_words(access.atomic, access.type->is_signed_integer(), found.memory, found.offset.data(), b, c, mask, old))
+  if (update_shared_words(access.operation, access.type->is_signed_integer(), found.memory, found.offset.data(), b, c, mask, old))
     warp.block().make_progress();
   if (polls) warp.poll(operation, addresses, access.bytes, mask);
   return true;
 }
 
 /// atom.exch.b128 and atom.cas.b128.
-void exchange_128(WarpState& warp, const Operation& operation, const Access& access, std::uint8_t* place, int lane) {
+void exchange_128(WarpState& warp, const Operation& operation, const AtomicAccess& access, std::uint8_t* place, int lane) {
   std::array<std::uint64_t, 2> old;
   std::memcpy(old.data(), place, 16);
   const auto read = [&](int source) {
@@ -84,7 +84,7 @@ void exchange_128(WarpState& warp, const Operation& operation, const Access& acc
     return std::array<std::uint64_t, 2>{halves[lane], halves[warp_size + lane]};
   };
   std::array<std::uint64_t, 2> value = read(1);
-  if (access.atomic == AtomicOperation::compare_and_swap) value = old == value ? read(2) : old;
+  if (access.operation == AtomicOperation::compare_and_swap) value = old == value ? read(2) : old;
   std::memcpy(place, value.data(), 16);
   if (operation.results == 0) return;
   auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, 0));
@@ -95,7 +95,7 @@ void exchange_128(WarpState& warp, const Operation& operation, const Access& acc
 /// Finds the bytes of one lane in a buffer, as locate() does for all: locks and counters are most often one lane's. False for all others,
 /// and where observers are to be told.
 template <bool observed>
-bool locate_one(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, WarpState::Addresses& addresses) {
+bool locate_one(WarpState& warp, const Operation& operation, const AtomicAccess& access, LaneMask mask, WarpState::Addresses& addresses) {
   if ((mask & (mask - 1)) != 0 || access.narrow_address || access.relative || !code::is_shared_by_clusters(access.space)) return false;
   if (observed && warp.observers().want(EventKinds::accesses)) return false;
   const auto lane = static_cast<std::size_t>(first_lane(mask));
@@ -115,21 +115,12 @@ bool locate_one(WarpState& warp, const Operation& operation, const Access& acces
 
 template <bool observed>
 void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<code::Access>(operation);
+  const auto& access = warp.program().of<AtomicAccess>(operation);
   if (update_shared<observed>(warp, operation, access, mask)) return;
   WarpState::Addresses addresses;
-  const auto first = static_cast<std::size_t>(first_lane(mask));
-  std::uint64_t first_given = 0;
-  if (locate_one<observed>(warp, operation, access, mask, addresses)) {
-    first_given = addresses.address[first];
-  } else {
-    warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
-    // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
-    first_given = addresses.address[first];
-    warp.locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
-  }
+  const bool in_buffer = locate_one<observed>(warp, operation, access, mask, addresses);
+  const bool in_shared = !in_buffer && warp.locate(operation, access, mask, addresses) == Space::shared;
   warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
-  const bool in_shared = access.space == Space::shared || (access.space == Space::generic && addresses.address[first] != first_given);
   const bool wide = access.register_bits == 64;
   const auto value_of = [&](int source, int lane) -> std::uint64_t {
     return wide ? warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]
@@ -139,8 +130,9 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
     std::array<std::uint32_t, warp_size> unread;
     auto* const old = operation.results != 0 ? warp.at<std::uint32_t>(warp.result_slot(operation, 0)) : unread.data();
     const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
-    const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
-    if (update_global_words(access.atomic, access.type->is_signed_integer(), addresses.host.data(), b, c, mask, old))
+    const auto* const c =
+        access.operation == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
+    if (update_global_words(access.operation, access.type->is_signed_integer(), addresses.host.data(), b, c, mask, old))
       warp.block().make_progress();
     if (operation.results > 0 && access.result_used) warp.poll(operation, addresses, access.bytes, mask);
     return;
@@ -168,8 +160,8 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
         changed = true;
       } else {
         const AtomicUpdate update =
-            update_integer(access.atomic, *access.type, place, b,
-                           access.atomic == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0, in_shared);
+            update_integer(access.operation, *access.type, place, b,
+                           access.operation == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0, in_shared);
         old = update.old;
         changed |= update.left != old;
       }

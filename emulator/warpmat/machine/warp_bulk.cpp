@@ -43,18 +43,15 @@ BulkTransfer new_transfer(WarpState& warp, const Operation& operation, int lane)
 
 /// The mbarrier of a copy to `to`: with .cta_group::2 that of either block of the pair to which the destination belongs.
 SharedPlace barrier_of(WarpState& warp, const BulkCopy& copy, int lane, std::uint64_t address, const SharedPlace& to) {
-  SharedPlace place = shared_place(warp, lane, address, 8, 8, Space::shared, copy.remote || copy.pair);
+  const SharedPlace place = shared_place(warp, lane, address, 8, 8, Space::shared, copy.remote || copy.pair);
   if (!copy.pair) return place;
   tensor_blocks(warp, 2, lane);
-  place.rank = pair_rank(address, place.rank);
   if (place.rank / 2 != to.rank / 2)
     warp.trap(lane, address,
               fmt::format(
                   "the mbarrier is one of block {} of the cluster, the destination one of block {}: with .cta_group::2 both belong to one "
                   "pair",
                   place.rank, to.rank));
-  if (warp.block().cluster().block(place.rank).finished())
-    warp.trap(lane, address, fmt::format("block {} of the cluster has ended", place.rank));
   return place;
 }
 

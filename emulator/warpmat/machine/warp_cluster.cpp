@@ -57,7 +57,7 @@ bool names_own_block(const code::Program& program, const Operation& operation) {
     case catalogue::Semantics::load:
     case catalogue::Semantics::store:
     case catalogue::Semantics::atomic:
-    case catalogue::Semantics::cp_async: return program.of<code::Access>(operation).own_block;
+    case catalogue::Semantics::cp_async: return program.access(operation).own_block;
     case catalogue::Semantics::matrix: return program.of<code::Matrix>(operation).instruction.form().space == Space::shared;
     default: return false;
   }
@@ -86,16 +86,12 @@ Step body::cluster_rank(WarpState& warp, const Operation& operation, LaneMask ma
     const std::uint64_t window = generic ? code::shared_window : 0;
     if (generic && address - window >= code::window_bytes) warp.trap(lane, address, "the address is none of shared memory");
     address = static_cast<std::uint32_t>(address - window);
-    const std::uint64_t own = address & ((1u << Cluster::rank_at) - 1);
     if (asks) {
-      const std::uint64_t tag = address >> Cluster::rank_at;
-      warp.write_word(operation, 0, lane, tag == 0 ? static_cast<std::uint64_t>(warp.block().rank()) : tag - 1);
+      warp.write_word(operation, 0, lane, static_cast<std::uint64_t>(code::rank_in(address)));
       continue;
     }
-    const std::uint32_t rank = warp.source_word(operation, 1, lane);
-    if (rank >= static_cast<std::uint32_t>(warp.block().cluster().size()))
-      warp.trap(lane, std::nullopt, fmt::format("mapa for block {} of a cluster of {}", rank, warp.block().cluster().size()));
-    warp.write_word(operation, 0, lane, window + (own | std::uint64_t{rank + 1} << Cluster::rank_at));
+    const auto rank = static_cast<int>(warp.source_word(operation, 1, lane));  // of no block, too: who uses the address is told
+    warp.write_word(operation, 0, lane, window + address % code::block_window_bytes + code::block_window_start(rank));
   }
   return warp.advance();
 }

@@ -22,7 +22,7 @@ namespace {
 
 bool is_global_access(const code::Program& program, const code::Operation& operation) {
   if (operation.semantics != catalogue::Semantics::load && operation.semantics != catalogue::Semantics::store) return false;
-  const Space space = program.of<code::Access>(operation).space;
+  const Space space = program.access(operation).space;
   return space == Space::global || space == Space::generic;
 }
 
@@ -45,10 +45,12 @@ constexpr auto same_bits = [] {
 
 }  // namespace
 
-void set_block(CodeContext& context, const LaunchState& launch, const Dim3& index, std::span<std::uint8_t> shared) {
+void set_block(CodeContext& context, const LaunchState& launch, const Dim3& index, std::span<std::uint8_t> shared,
+               std::uint32_t shared_base) {
   const Dim3 &block = launch.config.block, &grid = launch.config.grid;
   context.constants = launch.constants;
   context.shared = shared.data();
+  context.shared_base = shared_base;
   context.shared_bytes = static_cast<std::uint32_t>(shared.size());
   std::ranges::copy(std::array{block.x, block.y, block.z, index.x, index.y, index.z, grid.x, grid.y, grid.z}, context.uniform);
 }

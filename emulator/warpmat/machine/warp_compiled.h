@@ -14,7 +14,8 @@ class WarpState;
 bool observe_nothing(const Observers& observers);
 
 /// What the code reads of the launch and of one of its blocks.
-void set_block(code::CodeContext& context, const LaunchState& launch, const Dim3& index, std::span<std::uint8_t> shared);
+void set_block(code::CodeContext& context, const LaunchState& launch, const Dim3& index, std::span<std::uint8_t> shared,
+               std::uint32_t shared_base);
 
 /// CodeContext::plain_bytes where no observer asks for accesses.
 const std::uint16_t* all_plain_bytes();

@@ -57,7 +57,7 @@ struct Operands {
 
 /// Live lanes outside `mask` keep their results; results of exited lanes are not preserved.
 void compute(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Operands operands(operation, warp.slots(operation), warp.registers() + warp.split().frame, warp.launch().constants);
+  const Operands operands(operation, warp.slots(operation), warp.registers() + warp.split().frame, warp.constants());
   if ((warp.live() & ~mask) == 0)
     execute_row(warp.program(), operation, operands.results, operands.sources);
   else

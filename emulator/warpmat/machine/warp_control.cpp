@@ -30,6 +30,7 @@ WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* r
       launch_(block.launch()),
       observers_(block.cluster().observers()),
       program_(launch_.program),
+      constants_(launch_.constants + launch_.constants_of_rank * static_cast<std::size_t>(block.rank())),
       index_(index),
       existing_(existing),
       live_(existing),
@@ -165,7 +166,7 @@ template <bool whole>
 template <bool observed>
 inline bool execute_straight(WarpState& warp, Split& s, const Operation& operation, LaneMask mask) {
   if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
-    if (warp.program().of<code::Access>(operation).ordered) return false;
+    if (warp.program().access(operation).ordered) return false;
     if (mask != 0) operation.semantics == Semantics::load ? load<observed>(warp, operation, mask) : store<observed>(warp, operation, mask);
     return true;
   }
@@ -197,7 +198,7 @@ template <bool observed, bool whole>
 int WarpState::run_statements(Split& s, int most) {
   const Operation* const operations = program_.operations.data();
   const Operation* operation = operations + s.pc;
-  const Places places{program_.slots.data(), registers_ + s.frame, launch_.constants};
+  const Places places{program_.slots.data(), registers_ + s.frame, constants_};
   const LaneMask lanes = whole ? all_lanes : s.lanes;
   const bool apart = s.convergence >= 0;
   const std::uint64_t before = operations_;
@@ -314,7 +315,7 @@ int WarpState::tell_run(int most) {
 
 /// The split's lanes whose guard is true.
 LaneMask WarpState::guarded_lanes(const Operation& operation, const Split& s) const {
-  return machine::guarded_lanes(operation, s.lanes, registers_ + s.frame, launch_.constants);
+  return machine::guarded_lanes(operation, s.lanes, registers_ + s.frame, constants_);
 }
 
 template <bool observed>

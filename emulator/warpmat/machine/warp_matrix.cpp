@@ -62,7 +62,7 @@ void use_shared(WarpState& warp, BatchMemory& memory) {
   const std::span<std::uint8_t> bytes = warp.block().shared();
   memory.shared = bytes.data();
   memory.shared_bytes = bytes.size();
-  memory.shared_base = warp.program().shared_base;
+  memory.shared_base = warp.block().shared_base();
 }
 
 /// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
@@ -147,7 +147,7 @@ void tell_rows(WarpState& warp, const Operation& operation, const Form& form, co
   WarpState::Addresses of_rows{};
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(std::min(rows, warp_size)); ++lane) {
     of_rows.address[lane] = addresses[lane];
-    of_rows.host[lane] = warp.block().shared().data() + (addresses[lane] - warp.program().shared_base);
+    of_rows.host[lane] = warp.block().shared().data() + (addresses[lane] - warp.block().shared_base());
   }
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
   warp.tell_access(operation, Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
@@ -162,13 +162,13 @@ bool load_rows(WarpState& warp, const Operation& operation, const code::Matrix& 
   if (shared.size() < Form::row_bytes) return false;
   WarpState::Offsets found;
   found.memory = shared.data();
-  found.start = warp.program().shared_base;
+  found.start = warp.block().shared_base();
   found.pattern = scalar::find_lane_offsets({.base = warp.at<std::uint8_t>(warp.source_slot(operation, 0)),
                                              .wide = !matrix.narrow_address,
                                              .wraps = true,
-                                             .add = static_cast<std::uint64_t>(matrix.offset) - warp.program().shared_base,
+                                             .add = static_cast<std::uint64_t>(matrix.offset) - found.start,
                                              .lanes = lanes,
-                                             .start = static_cast<std::uint32_t>(warp.program().shared_base),
+                                             .start = static_cast<std::uint32_t>(found.start),
                                              .bytes = Form::row_bytes,
                                              .last = static_cast<std::uint32_t>(shared.size() - Form::row_bytes)},
                                             found.offset.data());
@@ -240,9 +240,8 @@ Step body::matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
 /// Pointers to the registers of these slots.
 void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t** to) {
   std::uint8_t* const frame = registers_ + split().frame;
-  const std::uint8_t* const constants = launch_.constants;
   for (int i = 0; i < count; ++i)
-    to[i] = reinterpret_cast<std::uint32_t*>(slot[i] >= 0 ? frame + slot[i] : const_cast<std::uint8_t*>(constants) + ~slot[i]);
+    to[i] = reinterpret_cast<std::uint32_t*>(slot[i] >= 0 ? frame + slot[i] : const_cast<std::uint8_t*>(constants_) + ~slot[i]);
 }
 
 }  // namespace warpmat::machine

@@ -28,12 +28,6 @@ struct PhaseWait {
   bool done;
 };
 
-/// The rank of the block that owns an address of shared memory; a generic address counts with its low 32 bits.
-int rank_of(WarpState& warp, std::uint64_t address) {
-  const auto tag = static_cast<int>(static_cast<std::uint32_t>(address) >> Cluster::rank_at);
-  return tag == 0 ? warp.block().rank() : tag - 1;
-}
-
 /// Whether the statement arrives at an mbarrier of a block that has exited. No thread can observe that, and an H200 accepts it, so it is
 /// ignored. Nothing orders the block's exit after the arrival, however; observers learn of it.
 bool arrives_in_vain(WarpState& warp, const Mbarrier& what, int rank) {
@@ -171,7 +165,7 @@ SharedPlace shared_place(WarpState& warp, int lane, std::uint64_t address, std::
     address -= code::shared_window;
   }
   address = static_cast<std::uint32_t>(address);
-  const int rank = rank_of(warp, address);
+  const int rank = code::rank_in(address);
   Cluster& cluster = warp.block().cluster();
   if (rank >= cluster.size())
     warp.trap(lane, given, fmt::format("the address is one of block {} of a cluster of {}", rank, cluster.size()));
@@ -181,20 +175,13 @@ SharedPlace shared_place(WarpState& warp, int lane, std::uint64_t address, std::
     warp.trap(lane, given, fmt::format("block {} of the cluster has ended: its shared memory is gone", rank));
   if (address % alignment != 0)
     warp.trap(lane, given, fmt::format("the address is not a multiple of {}", alignment), Trap::Kind::misaligned);
-  const std::uint64_t offset = (address & ((1u << Cluster::rank_at) - 1)) - warp.program().shared_base;
+  const std::uint64_t offset = address % code::block_window_bytes - warp.program().shared_base;
   if (offset > warp.launch().shared_bytes || bytes > warp.launch().shared_bytes - offset)
     warp.trap(lane, given,
               fmt::format("{} bytes outside of shared memory, which has {} bytes from {:#x} on", bytes, warp.launch().shared_bytes,
                           warp.program().shared_base),
               Trap::Kind::out_of_range);
   return {rank, static_cast<std::uint32_t>(offset)};
-}
-
-/// The rank of the mbarrier's block in a statement of .cta_group::2, `rank` by its address. An address without a block names the even one
-/// of the pair (assumed): on a GPU, addresses have the rank of their block in bits 24 on, and CUTLASS clears bit 24 where it means that
-/// one.
-int pair_rank(std::uint64_t address, int rank) {
-  return static_cast<std::uint32_t>(address) >> Cluster::rank_at == 0 ? rank & ~1 : rank;
 }
 
 std::uint8_t* host_of(WarpState& warp, const SharedPlace& place) {
@@ -209,13 +196,11 @@ Step body::mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) 
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::uint64_t address = warp.at<std::uint64_t>(warp.source_slot(operation, 0))[lane];
-    const int rank = what.even ? pair_rank(address, rank_of(warp, address)) : rank_of(warp, address);
-    if (arrives_in_vain(warp, what, rank)) {
+    if (const int rank = code::rank_in(address); arrives_in_vain(warp, what, rank)) {
       tell_vain_arrival(warp, operation, lane, address, rank);
       continue;
     }
-    SharedPlace place = shared_place(warp, lane, address, 8, 8, what.space, what.remote);
-    if (what.even) place.rank = rank;
+    const SharedPlace place = shared_place(warp, lane, address, 8, 8, what.space, what.remote);
     words[static_cast<std::size_t>(lane)] = host_of(warp, place);
     if (what.action != MbarrierAction::wait) {
       change_mbarrier(warp, operation, what, lane, place);

@@ -15,6 +15,7 @@
 namespace warpmat::machine {
 
 using code::Access;
+using code::LoadAccess;
 using code::Operation;
 using scalar::LanePattern;
 
@@ -57,7 +58,7 @@ void load_lanes(void* to, const Places& places, std::size_t at, LaneMask mask) {
 }
 
 template <typename Register, typename Element, typename Places>
-void load_register(void* to, const Places& host, const Access& access, std::size_t at, LaneMask mask) {
+void load_register(void* to, const Places& host, const LoadAccess& access, std::size_t at, LaneMask mask) {
   switch (access.bytes) {
     case 1:
       return access.sign_extend ? load_lanes<std::int8_t, Register, Element>(to, host, at, mask)
@@ -131,7 +132,7 @@ struct LocalPlaces {
 };
 
 /// A load of one element whose address is a constant, as of most parameters. False for all others, and where the address is bad.
-bool load_uniform(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+bool load_uniform(WarpState& warp, const Operation& operation, const LoadAccess& access, LaneMask mask) {
   if (access.narrow_address || access.vector != 1 || access.bytes < 4 || access.bytes * 8 != access.register_bits) return false;
   const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
   const std::uint64_t offset =
@@ -202,7 +203,7 @@ template <bool stores>
                                                     const std::uint16_t* map) {
   constexpr std::uint32_t word = 4;
   const std::span<std::uint8_t> shared = warp.block().shared();
-  const std::uint32_t start = warp.program().shared_base, add = static_cast<std::uint32_t>(access.offset) - start;
+  const std::uint32_t start = warp.block().shared_base(), add = static_cast<std::uint32_t>(access.offset) - start;
   const std::uint64_t bytes = std::min<std::uint64_t>(shared.size(), access.shared_end);
   if (start % word != 0 || bytes < word) return false;
   const auto end = static_cast<std::uint32_t>(bytes) - word;
@@ -223,8 +224,8 @@ template <bool observed, bool stores>
   }
   const code::Slot* const slot = warp.slots(operation);
   std::uint8_t* const frame = warp.registers() + warp.split().frame;
-  const void* const base = place_of(slot[stores ? 0 : 1], frame, warp.launch().constants);
-  auto* const row = static_cast<std::uint32_t*>(const_cast<void*>(place_of(slot[stores ? 1 : 0], frame, warp.launch().constants)));
+  const void* const base = place_of(slot[stores ? 0 : 1], frame, warp.constants());
+  auto* const row = static_cast<std::uint32_t*>(const_cast<void*>(place_of(slot[stores ? 1 : 0], frame, warp.constants())));
   return shared ? moves_shared_row<stores>(warp, access, base, row, map) : moves_global_row<stores>(warp, operation, access, base, row);
 }
 
@@ -256,7 +257,7 @@ void spread(WarpState& warp, const Operation& operation, const Access& access, L
 }
 
 template <typename Places>
-void load_from(WarpState& warp, const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
+void load_from(WarpState& warp, const Operation& operation, const LoadAccess& access, const Places& places, LaneMask mask) {
   for (int e = 0; e < access.vector; ++e) {
     void* const to = warp.at<std::uint8_t>(warp.result_slot(operation, e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
@@ -299,7 +300,7 @@ bool is_row_of_vectors(const Access& access, LaneMask mask, const WarpState::Off
 
 /// All other loads. Not inlined, so that the usual case needs no stack for addresses.
 template <bool observed>
-[[gnu::noinline]] void load_otherwise(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+[[gnu::noinline]] void load_otherwise(WarpState& warp, const Operation& operation, const LoadAccess& access, LaneMask mask) {
   if (const auto places = local_places<observed>(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
   const bool told = observed && warp.observers().want(events_of(access.space));
   if (!told) {
@@ -335,8 +336,7 @@ template <bool observed>
     return;
   }
   WarpState::Addresses addresses;
-  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
-  warp.locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
+  warp.locate(operation, access, mask, addresses);
   load_from(warp, operation, access, addresses.host, mask);
   if (access.ordered) {
     warp.poll(operation, addresses, access.bytes * access.vector, mask);
@@ -412,8 +412,7 @@ template <bool observed>
     return warp.block().make_progress();
   }
   WarpState::Addresses addresses;
-  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
-  warp.locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);
+  warp.locate(operation, access, mask, addresses);
   store_to(warp, operation, access, addresses.host, mask);
   if (access.ordered) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
 }
@@ -422,13 +421,13 @@ template <bool observed>
 
 template <bool observed>
 void load(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<code::Access>(operation);
+  const auto& access = warp.program().of<LoadAccess>(operation);
   if (!moves_row<observed, false>(warp, operation, access, mask)) load_otherwise<observed>(warp, operation, access, mask);
 }
 
 template <bool observed>
 void store(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<code::Access>(operation);
+  const auto& access = warp.program().of<code::StoreAccess>(operation);
   if (moves_row<observed, true>(warp, operation, access, mask)) return warp.block().make_progress();
   store_otherwise<observed>(warp, operation, access, mask);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/operations.h>
@@ -29,6 +30,7 @@ std::optional<PlacedVariable> shared_variable_before(const LaunchState& launch, 
 }
 
 std::string WarpState::describe_shared(std::uint64_t address) const {
+  address %= code::block_window_bytes;  // variables have their addresses without a rank
   const auto nearest = shared_variable_before(launch_, address);
   const std::uint64_t into_all = address - program_.shared_base;
   if (!nearest && into_all < program_.reserved_shared) return fmt::format("{} bytes into the system's shared memory", into_all);

@@ -15,8 +15,8 @@
 
 namespace warpmat::machine {
 
-using code::Access;
 using code::AtomicOperation;
+using code::MultimemAccess;
 using code::Operation;
 
 namespace {
@@ -62,15 +62,15 @@ std::uint64_t sum_of_halves(const Copies& copies, std::size_t offset, std::size_
   return all;
 }
 
-std::uint64_t combine(const Access& access, std::uint64_t a, std::uint64_t b) {
+std::uint64_t combine(const MultimemAccess& access, std::uint64_t a, std::uint64_t b) {
   if (access.arithmetic != nullptr) return combine_numbers(access.arithmetic, access.modifiers, access.register_bits == 64, a, b);
   std::array<std::uint8_t, 8> place{};
   std::memcpy(place.data(), &a, sizeof a);
-  return update_integer(access.atomic, *access.type, place.data(), b, 0, true).left;
+  return update_integer(access.operation, *access.type, place.data(), b, 0, true).left;
 }
 
 /// multimem.ld_reduce of one element: in the order in which the GPUs' memory was bound.
-std::uint64_t reduced(const Access& access, const Copies& copies, std::size_t offset) {
+std::uint64_t reduced(const MultimemAccess& access, const Copies& copies, std::size_t offset) {
   if (access.wide_sums)
     return access.type->name.starts_with("bf16") ? sum_of_halves<scalar::Bf16>(copies, offset, access.bytes)
                                                  : sum_of_halves<scalar::F16>(copies, offset, access.bytes);
@@ -80,14 +80,15 @@ std::uint64_t reduced(const Access& access, const Copies& copies, std::size_t of
 }
 
 /// multimem.st and multimem.red of one element. Those of integers are atomic, as blocks run at once.
-void update(const Access& access, const Copies& copies, std::size_t offset, std::uint64_t operand) {
+void update(const MultimemAccess& access, const Copies& copies, std::size_t offset, std::uint64_t operand) {
   for (std::uint8_t* const copy : copies) {
     std::uint8_t* const place = copy + offset;
-    if (access.arithmetic == nullptr && access.bytes >= 4 && access.atomic != AtomicOperation::exchange) {
-      static_cast<void>(update_integer(access.atomic, *access.type, place, operand, 0, false));
+    if (access.arithmetic == nullptr && access.bytes >= 4 && access.operation != AtomicOperation::exchange) {
+      static_cast<void>(update_integer(access.operation, *access.type, place, operand, 0, false));
       continue;
     }
-    const std::uint64_t left = access.atomic == AtomicOperation::exchange ? operand : combine(access, read(place, access.bytes), operand);
+    const std::uint64_t left =
+        access.operation == AtomicOperation::exchange ? operand : combine(access, read(place, access.bytes), operand);
     std::memcpy(place, &left, access.bytes);
   }
 }
@@ -95,9 +96,9 @@ void update(const Access& access, const Copies& copies, std::size_t offset, std:
 }  // namespace
 
 void multimem(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().of<Access>(operation);
+  const auto& access = warp.program().of<MultimemAccess>(operation);
   WarpState::Addresses addresses;
-  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
+  warp.find_addresses(operation, WarpState::first_address(access), addresses);
   std::array<Copies, warp_size> copies;
   for_each_lane(mask, [&](std::size_t lane) {
     copies[lane] = find_copies(warp, static_cast<int>(lane), addresses.address[lane], std::uint64_t{access.bytes} * access.vector);

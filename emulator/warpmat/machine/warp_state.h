@@ -256,6 +256,8 @@ class WarpState {
     return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
   }
   const LaunchState& launch() const { return launch_; }
+  /// Program::constants, as its block has them.
+  const std::uint8_t* constants() const { return constants_; }
   /// Executes a computation, load, store or update of the split that its machine code leaves to the machine. `operations`: of the warp so
   /// far, with this one.
   void execute_straight_at(std::int32_t pc, std::uint64_t operations);
@@ -271,7 +273,7 @@ class WarpState {
   }
   template <typename T>
   const T* at(code::Slot slot) const {
-    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
+    return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : constants_ + ~slot);
   }
 
   // ---- The context of the executing split, which the bodies of operations use (operations.h)
@@ -317,16 +319,16 @@ class WarpState {
   struct AddressOperand {
     Space space;
     int source;  ///< of the operation
-    bool narrow;
+    bool narrow, relative;
     std::int64_t offset;
     std::uint32_t shared_end = code::Access::no_end;  ///< Access::shared_end
   };
   static AddressOperand first_address(const code::Access& access) {
-    return {access.space, 0, access.narrow_address, access.offset, access.shared_end};
+    return {access.space, 0, access.narrow_address, access.relative, access.offset, access.shared_end};
   }
   /// Of cp.async: where it reads.
-  static AddressOperand second_address(const code::Access& access) {
-    return {Space::global, 1, access.narrow_source, access.source_offset};
+  static AddressOperand second_address(const code::CopyAccess& access) {
+    return {Space::global, 1, access.narrow_source, false, access.source_offset};
   }
   /// Where the lanes of an access find their bytes in one memory: shared memory, a buffer, the parameters, or the lanes' local memory.
   struct Offsets {
@@ -356,9 +358,10 @@ class WarpState {
   /// Where the lanes of the access that observers are told of find their bytes in shared memory; nothing: not known. Lanes outside of the
   /// access have the offset of one inside.
   const std::optional<scalar::LanePlaces>& told_places() const { return told_places_; }
-  void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
-  void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-              Addresses& addresses, bool asynchronous = false, int first_register = 0);
+  void find_addresses(const code::Operation& operation, const AddressOperand& operand, Addresses& out) const;
+  Space locate(const code::Operation& operation, const code::Access& access, LaneMask mask, Addresses& addresses);
+  Space locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+               Addresses& addresses, bool asynchronous = false, int first_register = 0);
   /// The `bytes` at an address, all that the lane accesses there. Traps unless they lie in one memory of that space, at a multiple of
   /// `alignment`, and the kernel may write them.
   std::span<std::uint8_t> range(Space space, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, bool writes);
@@ -462,6 +465,7 @@ class WarpState {
   const LaunchState& launch_;
   Observers& observers_;
   const code::Program& program_;
+  const std::uint8_t* const constants_;
   int index_;
   LaneMask existing_, live_;
   std::uint64_t operations_ = 0;

@@ -118,7 +118,6 @@ void issue_tensor_commit(WarpState& warp, const Operation& operation, int lane, 
     for (place.rank = 0; place.rank < count; ++place.rank)
       if ((blocks >> place.rank & 1) != 0) work.arrivals.push_back(place);
   } else {
-    if (work.group == 2) place.rank = pair_rank(address, place.rank);
     work.arrivals.push_back(place);
   }
   for (const SharedPlace& arrival : work.arrivals) must_be_mbarrier(warp, lane, arrival);

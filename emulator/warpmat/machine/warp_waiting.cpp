@@ -48,7 +48,7 @@ bool WarpState::meet_at(const Split& a, const Split& b) const {
   if (one.semantics != Semantics::exchange) return false;
   const auto mask = [&](const Split& s, const Operation& operation) {
     const code::Slot slot = source_slot(operation, operation.sources - 1);
-    return reinterpret_cast<const LaneMask*>(slot >= 0 ? registers_ + s.frame + slot : launch_.constants + ~slot)[first_lane(s.executing)];
+    return reinterpret_cast<const LaneMask*>(slot >= 0 ? registers_ + s.frame + slot : constants_ + ~slot)[first_lane(s.executing)];
   };
   return program_.of<code::WarpExchange>(one).is_like(program_.of<code::WarpExchange>(other)) && mask(a, one) == mask(b, other);
 }

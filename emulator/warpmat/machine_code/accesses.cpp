@@ -183,8 +183,8 @@ void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses,
   }
   const x86::Zmm first = access.narrow_address ? addresses.part[0] : x86::zmm0,
                  second = access.narrow_address ? addresses.part[1] : x86::zmm1;
-  const std::uint32_t add = static_cast<std::uint32_t>(access.offset) - w.program().shared_base;
-  a.mov(x86::eax, add);
+  a.mov(x86::eax, static_cast<std::uint32_t>(access.offset));
+  a.sub(x86::eax, field(context, offsetof(CodeContext, shared_base), 4));
   a.vpbroadcastd(x86::zmm2, x86::eax);
   a.vpaddd(x86::zmm0, first, x86::zmm2);
   a.vpaddd(x86::zmm1, second, x86::zmm2);
@@ -432,7 +432,8 @@ void write_shared_lanes(Writer& w, const Access& access) {
     find_first(w, x86::eax, access.narrow_address ? 4 : 8);
     a.shl(x86::ecx, 2);
     a.sub(x86::eax, x86::ecx);
-    a.add(x86::eax, static_cast<std::int32_t>(static_cast<std::uint32_t>(access.offset) - w.program().shared_base));
+    a.add(x86::eax, static_cast<std::int32_t>(access.offset));
+    a.sub(x86::eax, field(context, offsetof(CodeContext, shared_base), 4));
     a.vpbroadcastd(x86::zmm2, x86::eax);
     for (int p = 0; p < 2; ++p) {
       a.vpaddd(x86::zmm3, x86::zmm2, w.table(Table::words_apart, p));
@@ -449,9 +450,9 @@ void write_shared_lanes(Writer& w, const Access& access) {
   w.end_outside();
 }
 
-/// Adds a lane's word to that at its address in ecx, which has 32 bits; `base` makes it an offset.
-void add_word(Writer& w, const x86::Mem& value, std::int32_t base) {
-  w.a().add(x86::ecx, base);
+/// Adds a lane's word to that at its address in ecx, which has 32 bits; r9d makes it an offset.
+void add_word(Writer& w, const x86::Mem& value) {
+  w.a().add(x86::ecx, x86::r9d);
   w.a().mov(x86::eax, value);
   w.a().add(x86::dword_ptr(shared, x86::rcx), x86::eax);
 }
@@ -467,15 +468,14 @@ x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
 
 /// red.shared.add of words: one lane after the other, as several may have one word.
 bool write_update(Writer& w) {
-  const Access& access = w.program().of<Access>(w.operation());
-  const bool adds = access.atomic == code::AtomicOperation::add && access.arithmetic == nullptr && !access.result_used;
+  const auto& access = w.program().of<code::AtomicAccess>(w.operation());
+  const bool adds = access.operation == code::AtomicOperation::add && access.arithmetic == nullptr && !access.result_used;
   if (!adds || access.space != Space::shared || access.bytes != 4 || access.register_bits != 32 || access.vector != 1 || access.relative ||
       w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
     return false;
   x86::Assembler& a = w.a();
   const Rows addresses = w.source(0, address_class(access));
   const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
-  const std::int32_t base = static_cast<std::int32_t>(access.offset) - static_cast<std::int32_t>(w.program().shared_base);
   const int address_bytes = access.narrow_address ? 4 : 8;
   w.store_source(0);
   w.store_source(1);
@@ -484,10 +484,12 @@ bool write_update(Writer& w) {
   a.jz(skip);
   find_shared_offsets(w, access, addresses, otherwise);
   check_lanes(w, otherwise);
+  a.mov(x86::r9d, static_cast<std::uint32_t>(access.offset));
+  a.sub(x86::r9d, field(context, offsetof(CodeContext, shared_base), 4));
   if (!w.masked()) {
     for (int lane = 0; lane < 32; ++lane) {
       a.mov(x86::ecx, lane_of(w, 0, lane, address_bytes));
-      add_word(w, lane_of(w, 1, lane, 4), base);
+      add_word(w, lane_of(w, 1, lane, 4));
     }
   } else {
     const asmjit::Label next = a.newLabel();
@@ -497,7 +499,7 @@ bool write_update(Writer& w) {
     address.setIndex(x86::rdx, access.narrow_address ? 2 : 3);
     value.setIndex(x86::rdx, 2);
     a.mov(x86::ecx, address);
-    add_word(w, value, base);
+    add_word(w, value);
     a.blsr(x86::r8d, x86::r8d);
     a.jnz(next);
   }
@@ -508,7 +510,7 @@ bool write_update(Writer& w) {
 }
 
 bool write_access(Writer& w) {
-  const Access& access = w.program().of<Access>(w.operation());
+  const Access& access = w.program().access(w.operation());
   if (access.vector != 1 || access.ordered || access.relative) return false;
   if (access.offset < std::numeric_limits<std::int32_t>::min() || access.offset > std::numeric_limits<std::int32_t>::max()) return false;
   const bool words = access.bytes == 4 && access.register_bits == 32, wides = access.bytes == 8 && access.register_bits == 64;

@@ -30,7 +30,7 @@ Way way_of(const Program& program, const Operation& operation) {
     case Semantics::select:
     case Semantics::special: return Way::inside;
     case Semantics::load:
-    case Semantics::store: return program.of<code::Access>(operation).ordered ? Way::by_machine : Way::inside;
+    case Semantics::store: return program.access(operation).ordered ? Way::by_machine : Way::inside;
     case Semantics::atomic: return code::may_have_order(program, operation) ? Way::by_machine : Way::inside;
     case Semantics::branch: return Way::branch;
     default: return Way::by_machine;

@@ -13,7 +13,7 @@ template <typename Visit>
 void for_each_copied(const machine::AccessEvent& event, const code::Program& program, Visit visit) {
   const code::Operation& operation = operation_of(event.event);
   const machine::WarpState& warp = warp_of(event.event);
-  const code::Access& access = program.of<code::Access>(operation);
+  const auto& access = program.of<code::CopyAccess>(operation);
   const code::Slot slot = warp.source_slot(operation, 1);
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);

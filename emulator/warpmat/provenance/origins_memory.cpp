@@ -114,7 +114,7 @@ void Origins::access(const AccessEvent& event) {
     const Form& form = program_.of<code::Matrix>(operation).instruction.form();
     return moves_matrix(form) ? move_run(event) : move_rows(event, form);
   }
-  const code::Access& access = program_.of<code::Access>(operation);
+  const code::Access& access = program_.access(operation);
   const int width = access.register_bits <= 32 ? 4 : access.register_bits / 8;
   if (event.reads && event.writes) {
     for (int e = 0; e < access.vector && 1 + e < operation.sources; ++e)

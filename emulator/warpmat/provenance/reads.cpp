@@ -244,7 +244,7 @@ void ReadRecorder::access(const AccessEvent& event) {
       });
     return;
   }
-  const code::Access& access = program_.of<code::Access>(operation);
+  const code::Access& access = program_.access(operation);
   for (int e = 0; e < access.vector; ++e) {
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
     if (event.writes) {
