@@ -162,11 +162,12 @@ class Emitter {
           const Value value = declared.first + static_cast<Value>(i * declared.vector + element);
           const auto at = static_cast<std::size_t>(value);
           if (!read[at] && !written[at]) continue;
+          std::string name(declared.name);
+          if (declared.count != 0) name += std::to_string(i);
+          if (declared.vector != 1) name += {'.', "xyzw"[element]};
           const DraftRegister& kind = function.registers[at];
-          program_.registers.push_back({static_cast<int>(index),
-                                        fmt::format("{}{}{}", declared.name, declared.count == 0 ? "" : std::to_string(i),
-                                                    declared.vector == 1 ? "" : fmt::format(".{}", "xyzw"[element])),
-                                        kind.type->name, kind.register_class, slot(index, value), written[at]});
+          program_.registers.push_back(
+              {static_cast<int>(index), std::move(name), kind.type->name, kind.register_class, slot(index, value), written[at]});
         }
   }
 

@@ -35,7 +35,7 @@ struct LaunchState {
   std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions
   std::uint32_t local_bytes = 0;   ///< local memory of a lane, including called functions
   bool explicit_cluster = false;   ///< the launch has clusters
-  bool one_by_one = false;  ///< each statement ends before the next begins: lanes that part would not meet again
+  bool one_by_one = false;         ///< each statement ends before the next begins: lanes that part would not meet again
   /// When LaunchOptions::most_seconds are over, if it has some.
   std::optional<std::chrono::steady_clock::time_point> end = std::nullopt;
   std::uint64_t number = next_launch_number();
