@@ -203,6 +203,8 @@ TEST_CASE("parser: every error, with its place and what would be right") {
       {"sm_90a", ".shared .b32 v; add.u32 a, v, 1;", {1, 28}, "'v' is no register: mov takes its address to one"},
       {"sm_90a", ".shared .b32 v; mov.u32 a, v-4;", {1, 29}, "ptxas takes no minus here: write +-"},
       {"sm_90a", ".shared .b32 v; mov.u32 a, v+x;", {1, 30}, "expected a constant, found 'x'"},
+      {"sm_90a", "add.u32 a, b+4, 1;", {1, 12}, "in a list of statements only variables and addresses have an offset, not 'b'"},
+      {"sm_90a", "ld.shared.b32 a, [b, c];", {1, 18}, "in a list of statements an address is one register or variable, and an offset"},
       {"sm_90a", "add.u32 a, %laneid, 1;", {1, 12}, "add.u32 cannot be %laneid: mov.u32 takes that to a register"},
       {"sm_90a", "and.b32 a, b, 1.0;", {1, 15}, "'1.0' is not a number that fits .b32"},
       {"sm_90a", "shl.b32 a, b, 0f3F800000;", {1, 15}, "'0f3F800000' is not a number that fits .u32"},
@@ -363,9 +365,9 @@ TEST_CASE("parser: every wrong statement is reported") {
 }
 
 TEST_CASE("parser: a statement without its semicolon does not swallow the next line") {
-  const std::string endings[] = {"mov.u32 a, 1", "mov.u32 a",      "ld.shared.b32 a, [b", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, b}",
-                                 "bad a, b",     "bad a,",         ".reg .b32 a",         ".shared .b32 v[4]",
-                                 "mov.u32 a, #", "@p mov.u32 a, 1"};
+  const std::string endings[] = {"mov.u32 a, 1",   "mov.u32 a",   "ld.shared.b32 a, [b", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, b}",
+                                 "bad a, b",       ".reg .b32 a", ".shared .b32 v[4]",   "mov.u32 a, #",
+                                 "@p mov.u32 a, 1"};
   for (const std::string& ending : endings)
     for (const char* next : {"add.u32 a, 09, 1;", ".reg .b8 c;", ".shared .b32 w[0];", ".version 1"}) {
       INFO(ending << " / " << next);

@@ -158,19 +158,19 @@ class Emitter {
     for (const std::vector<Value>* formal : {&function.parameter_registers, &function.return_registers})
       for (const Value value : *formal)
         if (!is_constant(value)) written[static_cast<std::size_t>(value)] = true;
-    const auto add = [&](std::string name, Value value) {
-      const auto at = static_cast<std::size_t>(value);
-      if (!read[at] && !written[at]) return;
-      const DraftRegister& kind = function.registers[at];
-      program_.registers.push_back(
-          {static_cast<int>(index), std::move(name), kind.type->name, kind.register_class, slot(index, value), written[at]});
-    };
     for (const DeclaredRegisters& declared : function.declared)
       for (std::int64_t i = 0; i < std::max<std::int64_t>(declared.count, 1); ++i)
-        for (int element = 0; element < declared.vector; ++element)
-          add(fmt::format("{}{}{}", declared.name, declared.count == 0 ? "" : std::to_string(i),
-                          declared.vector == 1 ? "" : fmt::format(".{}", "xyzw"[element])),
-              declared.first + static_cast<Value>(i * declared.vector + element));
+        for (int element = 0; element < declared.vector; ++element) {
+          const Value value = declared.first + static_cast<Value>(i * declared.vector + element);
+          const auto at = static_cast<std::size_t>(value);
+          if (!read[at] && !written[at]) continue;
+          std::string name(declared.name);
+          if (declared.count != 0) name += std::to_string(i);
+          if (declared.vector != 1) name += {'.', "xyzw"[element]};
+          const DraftRegister& kind = function.registers[at];
+          program_.registers.push_back(
+              {static_cast<int>(index), std::move(name), kind.type->name, kind.register_class, slot(index, value), written[at]});
+        }
   }
 
   void emit_operation(std::size_t index, const DraftOperation& draft, std::int32_t first) {

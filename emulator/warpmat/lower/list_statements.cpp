@@ -147,10 +147,12 @@ Item number_item(const syntax::Operand& given, const DataType& type) {
   return {.kind = Item::Kind::number, .bits = bits, .text = spelling_of(given)};
 }
 
-/// A register or a number of a statement that is right, as the list's users see it.
+/// A register or a number of a statement that a module takes, as the list's users see it.
 Item item_of(const Context& in, const syntax::Operand& given, const DataType& type, std::int64_t offset) {
   const auto named = in.names.find(given.text);
   if (named && named->kind == Named::Kind::register_) {
+    if (given.offset != 0)
+      in.fail(given, fmt::format("in a list of statements only variables and addresses have an offset, not '{}'", given.text));
     const int number = in.list->numbers.at(named->value);
     const NamedRegister& own = in.list->program.registers[static_cast<std::size_t>(number)];
     return {Item::Kind::named, number, 0, {}, own.slot, own.type->bits > 32 ? 2 : 1, given.inverted};
@@ -169,6 +171,7 @@ Item item_of(const Context& in, const syntax::Operand& given, const DataType& ty
 OperandText operand_text(const Context& in, const syntax::Operand& given, const InstructionOperand& described) {
   using Text = OperandText::Kind;
   const bool address = given.kind == Kind::address;
+  if (address && given.items.size() != 1) in.fail(given, "in a list of statements an address is one register or variable, and an offset");
   OperandText text;
   text.kind = given.kind == Kind::vector ? Text::vector : given.kind == Kind::pair ? Text::pair : address ? Text::address : Text::single;
   // The second of a|b has this type, too, or is a register, whose own type counts, or _.

@@ -53,8 +53,8 @@ TEST_CASE("a fault of a list stands in its place", "[ptx][syntax]") {
   CHECK(kinds("mov.u32 a, 1; bad = 3; mov.u32 b, 2;") == "mov.u32 fault mov.u32");
   CHECK(kinds("@p = 3; mov.u32 b, 2;") == "fault mov.u32");
   CHECK(kinds("mov.u32 a, 1\nadd.u32 b, 2, 3;") == "fault add.u32");
-  CHECK(kinds("bad a,\nadd.u32 b, 1, 2;") == "fault add.u32");
-  CHECK(kinds("mov.u32 a,\nadd.u32 b, 1, 2;") == "fault fault");
+  CHECK(kinds("bad a,\nadd.u32 b, 1, 2;") == "fault");
+  CHECK(kinds("mov.u32 a,\nadd.u32 b, 1, 2;") == "fault");
   CHECK(kinds(".version x\nadd.u32 b, 2, 3;") == "fault add.u32");
   CHECK(kinds(".version 6.0 ld.shared::cta.b32 a, [b]; mov.u32 a, 1;") == ".version fault mov.u32");
   CHECK(kinds("L: mov.u32 a, 1; L: mov.u32 a, 1;") == "L: mov.u32 fault");
