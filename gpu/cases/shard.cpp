@@ -21,7 +21,8 @@ std::string to_string(const Shard& shard) {
 Shard parse_shard(std::string_view text) {
   WordReader words(text);
   const auto number = number_of<std::size_t>(words.until('/')), count = number_of<std::size_t>(words.rest());
-  if (number && count && *number >= 1 && *number <= *count && *count <= max_shards) return {*number, *count};
+  const bool plain = text.find_first_not_of("0123456789/") == std::string_view::npos;
+  if (plain && number && count && *number >= 1 && *number <= *count && *count <= max_shards) return {*number, *count};
   throw std::invalid_argument(
       fmt::format("'{}' is no part of a run: I/N with I from 1 to N and N at most {}, for example 2/8", text, max_shards));
 }
