@@ -37,7 +37,7 @@ Module loop_of(const ScalarCase& shown) {
 }
 
 LaunchDescription product_description() {
-  constexpr std::size_t elements = MatrixProduct::size * MatrixProduct::size;
+  constexpr std::size_t elements = TiledProduct::size * TiledProduct::size;
   LaunchDescription description;
   description.ptx = product_ptx;
   description.kernel = "gemm_f16";
@@ -96,16 +96,16 @@ void StatementLoop::run() {
   launch(kernel_, {.grid = {1}, .block = {warp_size}}, memory_, arguments_);
 }
 
-MatrixProduct::MatrixProduct()
+TiledProduct::TiledProduct()
     : description_(product_description()),
       kernel_(Module(read_ptx(product_ptx, target_name).text), description_.kernel, {.target = target_name}),
       prepared_(prepare(description_, kernel_)) {}
 
-void MatrixProduct::run(int jobs) {
+void TiledProduct::run(int jobs) {
   launch(kernel_, description_.config, prepared_.memory, prepared_.arguments, {.jobs = jobs});
 }
 
-std::size_t MatrixProduct::memory_of_run(int jobs) {
+std::size_t TiledProduct::memory_of_run(int jobs) {
   std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak to the current use
   const std::size_t before = resident("VmRSS");
   run(jobs);

@@ -34,12 +34,12 @@ class StatementLoop {
 };
 
 /// C = A B of 1024 x 1024 f16 numbers between -1 and 1 by examples/kernels/gemm_f16.ptx, executed for sm_90a.
-class MatrixProduct {
+class TiledProduct {
  public:
   static constexpr std::size_t size = 1024;
   static constexpr std::size_t products = size / 16 * (size / 8) * (size / 16);  ///< mma m16n8k16 statements that it executes
 
-  MatrixProduct();
+  TiledProduct();
 
   void run(int jobs);
 
@@ -52,11 +52,11 @@ class MatrixProduct {
   PreparedLaunch prepared_;
 };
 
-/// The mma statement of MatrixProduct on similar operands; each C is the previous D. Times are nanoseconds of `run`, which executes
+/// The mma statement of TiledProduct on similar operands; each C is the previous D. Times are nanoseconds of `run`, which executes
 /// `instructions` of them.
 class ProductAlone {
  public:
-  static constexpr std::size_t warps = 128, steps = MatrixProduct::size / 16, instructions = warps * steps;
+  static constexpr std::size_t warps = 128, steps = TiledProduct::size / 16, instructions = warps * steps;
 
   ProductAlone();
 

@@ -125,7 +125,7 @@ void time_row(benchmark::State& state, const ScalarCase& shown, std::string_view
 
 void time_product(benchmark::State& state, int jobs, std::string_view set) {
   choose(state, set);
-  MatrixProduct product;
+  TiledProduct product;
   while (state.KeepRunning()) product.run(jobs);
 }
 
@@ -303,7 +303,7 @@ double Times::product(int jobs, std::string_view set) const {
   return at(product_name(jobs, set), 1);
 }
 double Times::product_alone(std::string_view set) const {
-  return MatrixProduct::products * at(product_alone_name(set), 1);
+  return TiledProduct::products * at(product_alone_name(set), 1);
 }
 
 double Times::warpgroup(std::string_view set) const {
@@ -329,7 +329,7 @@ Times measure(const MeasurementPlan& plan) {
   add_rows(plan, rows);
   if (plan.product) add_product(plan);
   Collector collector;
-  if (plan.product) collector.times.memory_beyond_buffers = MatrixProduct().memory_of_run(2);
+  if (plan.product) collector.times.memory_beyond_buffers = TiledProduct().memory_of_run(2);
   for (const ScalarCase& shown : rows) collector.times.row_titles.push_back(shown.title());
   benchmark::RunSpecifiedBenchmarks(&collector);
   benchmark::ClearRegisteredBenchmarks();

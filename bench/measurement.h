@@ -49,7 +49,7 @@ class Times {
   double eigen(std::string_view set) const;
   /// One statement of a scalar row in a kernel; `opcode` is one of plan.scalar_opcodes.
   double row(std::string_view opcode, std::string_view set) const;
-  /// A whole MatrixProduct with that many jobs; its mma statements alone, on one thread.
+  /// A whole TiledProduct with that many jobs; its mma statements alone, on one thread.
   double product(int jobs, std::string_view set) const;
   double product_alone(std::string_view set) const;
   /// One WarpgroupProduct, and its products as mma.
@@ -59,7 +59,7 @@ class Times {
   double tensor_core(std::string_view set) const;
 
   std::vector<std::string> row_titles;    ///< of the scalar rows that were measured
-  std::size_t memory_beyond_buffers = 0;  ///< peak bytes that a MatrixProduct with two jobs used in addition
+  std::size_t memory_beyond_buffers = 0;  ///< peak bytes that a TiledProduct with two jobs used in addition
 
  private:
   double at(const std::string& name, int threads) const { return ns_.at({name, threads}); }
