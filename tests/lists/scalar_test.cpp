@@ -467,8 +467,8 @@ TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and addre
       const std::string what = fmt::format("{} of {} bytes", load ? "load" : "store", bytes);
       std::vector<Case> cases{
           {memory_bytes, fmt::format("{} outside of shared memory, which has {} bytes from 0x0 on", what, memory_bytes)},
-          {0x80000000, "the address is one of block 127 of a cluster of 1"},
-          {0x100000000 - bytes, "the address is one of block 254 of a cluster of 1"}};
+          {0x80000000, "the address is one of block 128 of a cluster of 1"},
+          {0x100000000 - bytes, "the address is one of block 255 of a cluster of 1"}};
       for (std::size_t address = 1; address < bytes; ++address)
         cases.push_back(
             {address, fmt::format("{} {} shared memory: the address is not a multiple of {}", what, load ? "from" : "to", bytes)});
