@@ -90,4 +90,33 @@ TEST_CASE("wmma traps in kernels where addresses or strides differ between lanes
   CHECK(trap_of_change("@%last ret;").find("needs all 32 lanes") != std::string::npos);
 }
 
+// On sm_70 an element of A or B is in two lanes, and f32 accumulators lie otherwise.
+TEST_CASE("a kernel multiplies by wmma with the fragments of its target", "[machine][wmma]") {
+  const std::string a = "{%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}", b = "{%r8, %r9, %r10, %r11, %r12, %r13, %r14, %r15}",
+                    d = "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}";
+  const std::string body =
+      ".reg .b32 %r<16>; .reg .f32 %f<8>; .reg .b64 %l<3>; ld.param.u64 %l0, [a]; ld.param.u64 %l1, [b]; ld.param.u64 "
+      "%l2, [d]; wmma.load.a.sync.aligned.row.m16n16k16.f16 " +
+      a + ", [%l0]; wmma.load.b.sync.aligned.col.m16n16k16.f16 " + b + ", [%l1]; wmma.load.c.sync.aligned.row.m16n16k16.f32 " + d +
+      ", [%l2];" + "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 " + d + ", " + a + ", " + b + ", " + d +
+      "; wmma.store.d.sync.aligned.row.m16n16k16.f32 [%l2], " + d + "; ret;";
+  std::vector<std::uint16_t> ones(256);
+  std::vector<float> expected(256);
+  for (std::size_t i = 0; i < 16; ++i) ones[17 * i] = 0x3c00;  // the unit matrix
+  std::vector<std::uint16_t> rows(256);
+  for (std::size_t i = 0; i < 256; ++i) {
+    rows[i] = static_cast<std::uint16_t>(0x6400 + i);  // 1024 + i
+    expected[i] = 2 * (1024 + static_cast<float>(i));
+  }
+  std::vector<float> c(256);
+  for (std::size_t i = 0; i < 256; ++i) c[i] = 1024 + static_cast<float>(i);
+  for (const char* const target : {"sm_70", "sm_75", "sm_90", "sm_120"}) {
+    CAPTURE(target);
+    DeviceMemory memory;
+    const std::uint64_t in_a = memory.allocate(rows), in_b = memory.allocate(ones), out = memory.allocate(c);
+    launch(Kernel(module_of(".param .u64 a, .param .u64 b, .param .u64 d", body, target), "k"), {{1}, {32}, 0}, memory, {in_a, in_b, out});
+    CHECK(memory.read<float>(out, 256) == expected);
+  }
+}
+
 }  // namespace warpmat::wmma_test

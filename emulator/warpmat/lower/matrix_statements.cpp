@@ -125,7 +125,7 @@ void matrix(Context& in) {
     if (given.kind == Kind::name && !in.names.find(given.text) && find_special_register(given.text))
       refuse(in, {Objection::Kind::no_name}, seat, given);
     switch (wanted.kind) {
-      case OperandKind::address: matrix_place(in, given, *form, seat, matrix, operation.sources); break;
+      case OperandKind::address: matrix_place(in, given, instruction.form(), seat, matrix, operation.sources); break;
       case OperandKind::selector: operation.sources.push_back(matrix_selector(in, given, wanted, seat)); break;
       case OperandKind::stride: operation.sources.push_back(source(in, given, *seat.type, seat)); break;
       case OperandKind::ids:
