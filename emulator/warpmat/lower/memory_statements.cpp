@@ -40,20 +40,6 @@ void add_access(Context& in, DraftOperation operation, A access, const Place& pl
   in.add(std::move(operation), access);
 }
 
-/// Whether registers that a vector lists are declared with several types, which ptxas then does not compare with the statement's.
-bool has_several_types(const Context& in, std::span<const syntax::Operand> items) {
-  if (items.size() < 2) return false;
-  const DataType* first = nullptr;
-  for (const syntax::Operand& item : items) {
-    const auto named = item.kind == Kind::name ? in.names.find(item.text) : std::nullopt;
-    if (!named || named->kind != Named::Kind::register_) continue;
-    const DataType* const type = in.function.registers[static_cast<std::size_t>(named->value)].type;
-    if (first != nullptr && type != first) return true;
-    first = type;
-  }
-  return false;
-}
-
 /// After `count` operands only the cache policy of .L2::cache_hint may follow; it has no effect.
 void take_policy(Context& in, const Match& match, std::size_t count) {
   if (match.has(Qualifier::L2_cache_hint)) source(in, in.operand(count++), *find_ptx_type("b64"));

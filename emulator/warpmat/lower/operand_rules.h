@@ -22,6 +22,7 @@ struct Seat {
   const DataType* type = nullptr;     ///< its width, and the format of numbers
   Accepts accepts{};                  ///< the types of registers
   bool written = false;
+  bool any_type = false;        ///< its registers are those of a vector of several types
   bool integers_alone = false;  ///< no register of another type, not even in a sum
   bool may_be_wider = false;    ///< a register may be wider than the type
   bool symbols = false;         ///< mov: also the address of a variable

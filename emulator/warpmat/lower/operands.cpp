@@ -320,6 +320,19 @@ Value result(Context& in, const syntax::Operand& operand, const DataType& type, 
   return result(in, operand, type, seat_of(in, type, true, may_be_wider));
 }
 
+bool has_several_types(const Context& in, std::span<const syntax::Operand> items) {
+  if (items.size() < 2) return false;
+  const DataType* first = nullptr;
+  for (const syntax::Operand& item : items) {
+    const auto named = item.kind == Kind::name ? in.names.find(item.text) : std::nullopt;
+    if (!named || named->kind != Named::Kind::register_) continue;
+    const DataType* const type = in.function.registers[static_cast<std::size_t>(named->value)].type;
+    if (first != nullptr && type != first) return true;
+    first = type;
+  }
+  return false;
+}
+
 std::vector<Value> group(Context& in, const syntax::Operand& operand, const DataType& type, bool is_result, std::size_t count) {
   return group(in, operand, type, seat_of(in, type, is_result, false), count, count != 1);
 }

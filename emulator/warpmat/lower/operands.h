@@ -55,6 +55,8 @@ Value named_register(const Context& in, const syntax::Operand& operand);
 void check_type(const Context& in, const syntax::Operand& operand, Value value, const DataType& type);
 Value special_register(Context& in, const syntax::Operand& operand, const SpecialRegisterName& special, const DataType& type);
 std::uint64_t immediate(const Context& in, const syntax::Operand& operand);
+/// Whether registers that a vector lists are declared with several types, which ptxas then does not compare with the statement's.
+bool has_several_types(const Context& in, std::span<const syntax::Operand> items);
 /// The address of a variable as a constant of that class.
 Value address_of(Context& in, const syntax::Operand& operand, const Named& named, RegisterClass register_class);
 std::vector<Value> group(Context& in, const syntax::Operand& operand, const DataType& type, bool is_result, std::size_t count);

@@ -148,13 +148,12 @@ Accepts accepted_by(const Form& form, const Operand& operand) {
     case Format::f16: return accepts_packed;
     case Format::bf16:
     case Format::tf32: return accepts_untyped;
-    // ptxas accepts other registers of 32 bits for integer a and b of the m16n8 shapes, but not of m8n8k16.
-    case Format::s32:
+    case Format::s32: return accepts_integers;
     case Format::s8:
     case Format::u8:
     case Format::s4:
     case Format::u4:
-    case Format::b1: return accepts_integers;
+    case Format::b1: return form.mnemonic == Mnemonic::mma && form.shape != Shape{8, 8, 16} ? accepts_all : accepts_integers;
     default: return accepts_all;
   }
 }
