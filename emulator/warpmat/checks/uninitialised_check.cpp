@@ -15,6 +15,7 @@
 #include <warpmat/checks/shared_memory_check.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
