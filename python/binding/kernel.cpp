@@ -6,7 +6,6 @@
 #include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
-#include <warpmat/ir/code.h>
 #include <warpmat/provenance.h>
 #include <warpmat/ptx/text/readable_name.h>
 

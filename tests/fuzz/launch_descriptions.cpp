@@ -16,7 +16,6 @@
 #include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ir/code.h>
 #include <warpmat/words/words.h>
 
 #include "tools/report/launch_description.h"

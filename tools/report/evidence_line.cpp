@@ -5,7 +5,6 @@
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/catalogue/evidence.h>
-#include <warpmat/ir/code.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/words/words.h>
 

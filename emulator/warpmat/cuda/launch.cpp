@@ -27,7 +27,6 @@
 #include <warpmat/lower/resolve.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/lower/resolve.h>
 #include <warpmat/provenance.h>
 #include <warpmat/report/report.h>
 #include <warpmat/tables/hardware.h>

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <warpmat/forms.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/observer.h>
 #include <warpmat/provenance/byte_flow.h>
 #include <warpmat/provenance/origin.h>
-#include <warpmat/ir/code.h>
 #include <warpmat/wgmma.h>
 
 namespace warpmat::provenance {

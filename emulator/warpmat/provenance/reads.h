@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include <warpmat/observer.h>
 #include <warpmat/ir/code.h>
+#include <warpmat/observer.h>
 
 namespace warpmat::provenance {
 
