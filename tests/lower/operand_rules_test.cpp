@@ -1,6 +1,7 @@
 #include <warpmat/lower/operand_rules.h>
 
 #include "catch.h"
+#include "machine/kernel.h"
 
 #include <optional>
 #include <string>
@@ -87,6 +88,23 @@ TEST_CASE("operand rules: an objection names the seat or the instruction", "[ptx
   CHECK(code::text_of({.kind = Why::type, .declared = &type("u32")}, seat, given, "mma.sync") ==
         "'x' is a register of .u32, which mma.sync does not take for .b32");
   CHECK(code::text_of({Why::only_numbers}, seat, given, "mma.sync") == "operand a of mma needs a register");
+}
+
+// ptxas 13.0 takes and refuses the same.
+TEST_CASE("operand rules: a matrix operand takes registers of several types, but of one width and class", "[ptx][operands]") {
+  const auto error = [](const std::string& declared, const std::string& a) {
+    return message_of([&] {
+      Kernel(module_of("", ".reg .f32 %d<4>; .reg .b32 %b<2>; " + declared +
+                               " mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, " + a +
+                               ", {%b0, %b1}, {%d0, %d1, %d2, %d3};"),
+             "k");
+    });
+  };
+  CHECK(error(".reg .u32 %u; .reg .s32 %s; .reg .b32 %c;", "{%u, %c, %s, %c}") == "nothing");
+  CHECK(error(".reg .f32 %f; .reg .b32 %c;", "{%f, %c, %f, %c}") == "nothing");
+  CHECK_THAT(error(".reg .u32 %u;", "{%u, %u, %u, %u}"), ContainsSubstring("'%u' is a register of .u32"));
+  CHECK_THAT(error(".reg .u32 %u; .reg .f32 %f;", "{%u, %f, %u, %f}"), ContainsSubstring("only apart from each other"));
+  CHECK_THAT(error(".reg .u64 %u; .reg .s64 %s;", "{%u, %s, %u, %s}"), ContainsSubstring("64 bits"));
 }
 
 }  // namespace warpmat::operand_rules_test

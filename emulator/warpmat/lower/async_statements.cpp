@@ -211,12 +211,12 @@ void lower::bulk_copy(Context& in, const Match& match) {
   in.add(std::move(operation), std::move(copy));
 }
 
-/// cp.async.bulk.wait_group{.read} n.
 void check_bulk_copy(Context& in, const Match& match) {
   DraftOperation unread;
   bulk_sources(in, match, described_copy(in, match), unread);
 }
 
+/// cp.async.bulk.wait_group{.read} n.
 void lower::bulk_wait(Context& in, const Match& match) {
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(in, in.operand(0)), most_groups / 2));
   in.add({.operation = {.semantics = Semantics::bulk_wait}}, BulkWait{.pending = groups, .reads_only = match.has(Qualifier::read)});

@@ -77,7 +77,7 @@ void fragment(Context& in, const syntax::Operand& given, const Operand& wanted, 
   const bool in_braces = wanted.in_braces || (is_vector && mnemonic_of(in.opcode()) == "mma");
   if (is_vector && !in_braces) refuse(in, {Objection::Kind::no_name}, seat, given);
   Seat each = seat;
-  each.any_type = is_vector && has_several_types(in, given.items);
+  if (is_vector) each.vector = given.items;
   const std::vector<Value> own = group(in, given, *seat.type, each, static_cast<std::size_t>(wanted.registers()), in_braces);
   const std::vector<SeatedItem> items = seated(in, is_vector ? std::span(given.items) : std::span(&given, 1), own);
   if (is_vector) check(in, judge_vector(seat, items), seat, given);

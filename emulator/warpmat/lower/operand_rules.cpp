@@ -131,7 +131,7 @@ std::optional<Objection> judge_name(const Seat& seat, const syntax::Operand& giv
 
 std::optional<Objection> judge_register(const Seat& seat, const DataType& declared, int bits) {
   const bool both_floating = seat.type->is_floating() && declared.is_floating();  // one floating-point type is not another's
-  const bool has_type = seat.any_type || (both_floating ? &declared == seat.type : accepts(seat.accepts, declared));
+  const bool has_type = both_floating ? &declared == seat.type : accepts(seat.accepts, declared);
   if (!has_type) return Objection{.kind = Why::type, .declared = &declared, .bits = bits};
   if (!fits_width(bits, *seat.type, seat.may_be_wider)) return Objection{.kind = Why::width, .declared = &declared, .bits = bits};
   return std::nullopt;

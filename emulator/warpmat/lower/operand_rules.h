@@ -16,13 +16,13 @@ namespace warpmat::code {
 
 /// Where an operand stands.
 struct Seat {
-  std::string_view role;              ///< for messages: "the result", "a source"; "operand" of a matrix instruction
-  std::string_view instruction = {};  ///< its mnemonic; empty: the role says all
-  std::optional<OperandName> name{};  ///< of a matrix instruction's operand
-  const DataType* type = nullptr;     ///< its width, and the format of numbers
-  Accepts accepts{};                  ///< the types of registers
+  std::string_view role;                      ///< for messages: "the result", "a source"; "operand" of a matrix instruction
+  std::string_view instruction = {};          ///< its mnemonic; empty: the role says all
+  std::optional<OperandName> name{};          ///< of a matrix instruction's operand
+  const DataType* type = nullptr;             ///< its width, and the format of numbers
+  Accepts accepts{};                          ///< the types of registers
+  std::span<const syntax::Operand> vector{};  ///< of which the operand is an item
   bool written = false;
-  bool any_type = false;        ///< its registers are those of a vector of several types
   bool integers_alone = false;  ///< no register of another type, not even in a sum
   bool may_be_wider = false;    ///< a register may be wider than the type
   bool symbols = false;         ///< mov: also the address of a variable

@@ -79,7 +79,12 @@ void judge_value(const Context& in, Value value, const syntax::Operand& given, c
   const int bits = in.bits_of(value);
   // The common case: untyped, and as wide as the type.
   if (declared.type_class == DataType::Class::bits && !seat.accepts.predicate && bits == std::max(seat.type->bits, 16)) return;
-  check(in, judge_register(seat, declared, bits), seat, given);
+  std::optional<Objection> objection = judge_register(seat, declared, bits);
+  if (objection && objection->kind == Objection::Kind::type && has_several_types(in, seat.vector)) {
+    if (fits_width(bits, *seat.type, seat.may_be_wider)) return;
+    objection->kind = Objection::Kind::width;
+  }
+  check(in, objection, seat, given);
 }
 
 Meaning register_meaning(const Context& in, const Named& named, const syntax::Operand& given, const Seat& seat) {
