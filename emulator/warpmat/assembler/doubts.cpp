@@ -14,6 +14,7 @@
 
 namespace warpmat::code {
 
+using catalogue::is_integer_of;
 using catalogue::is_number;
 using catalogue::Match;
 using catalogue::Name;
@@ -91,7 +92,7 @@ class Doubts {
     if (at(i).match == nullptr || at(i).results.empty()) return std::nullopt;
     if (shifts_by_number(i)) return Why::converted;
     if (merges_equal_operands(i) || compares_with_predicate(i) || has_other_half(i)) return Why::merged_logic;
-    if (has_simpler_constant(i)) return Why::constant;
+    if (has_simpler_constant(i) || reads_narrow_register(i)) return Why::constant;
     if (flushes_product(i)) return Why::flushed;
     if (leaves_out_abs(i) || overwrites_half(i) || reads_predicate_late(i)) return Why::misplaced;
     return orders_nans(i) || may_keep_payload(i) ? std::optional(Why::sign) : std::nullopt;
@@ -168,6 +169,29 @@ class Doubts {
     const DraftOperation& operation = at(i);
     if (!is_one_of(operation, shifts) || operation.match->types[0]->bits != 64) return false;
     return may_come_from(i, operation.sources[1], [](const DraftOperation& writer) { return makes_number(writer) && is_f32(writer); });
+  }
+
+  /// What ptxas keeps in 32 bits, though it has 8 or 16: abs.s16 of -32768 where it is compared, and ld.s8 with a guard in szext. bfe.s32
+  /// of a ballot gave an H200 other bits, too.
+  bool reads_narrow_register(int i) {
+    const DraftOperation& operation = at(i);
+    constexpr std::array comparisons{Name::set, Name::setp};
+    const auto comes_from = [&](std::size_t s, auto is) {
+      return !operation.sources.empty() && may_come_from(i, operation.sources[s], is);
+    };
+    if (is_one_of(operation, comparisons) && operation.sources.size() > 1) {
+      const auto is_abs = [](const DraftOperation& writer) {
+        return is_of(writer, Name::abs) && is_integer_of(*writer.match->types[0], 16);
+      };
+      return comes_from(0, is_abs) || comes_from(1, is_abs);
+    }
+    if (is_of(operation, Name::szext))
+      return comes_from(0, [&](const DraftOperation& writer) {
+        return writer.operation.semantics == Semantics::load && writer.operation.guarded &&
+               draft_.program.of<LoadAccess>(writer.operation).sign_extend;
+      });
+    return is_of(operation, Name::bfe) && operation.match->types[0]->is_signed &&
+           comes_from(0, [](const DraftOperation& writer) { return writer.operation.semantics == Semantics::exchange; });
   }
 
   // ---- Others ----
@@ -290,10 +314,11 @@ class Doubts {
     return is_of(at(i), Name::abs) && is_of_halves(at(i)) && may_come_from(i, at(i).sources[0], saturates);
   }
 
-  /// A half written with a guard that arithmetic on halves reads before: ptxas may pair that with later arithmetic, and read the new value.
+  /// A register written with a guard that arithmetic on halves reads before: ptxas may pair that with later arithmetic, and read the new
+  /// value.
   bool overwrites_half(int i) const {
     const DraftOperation& own = at(i);
-    return own.operation.guarded && is_of_halves(own) &&
+    return own.operation.guarded &&
            std::any_of(function_.operations.begin(), function_.operations.begin() + i,
                        [&](const DraftOperation& earlier) { return is_of_halves(earlier) && reads(earlier, own.results[0]); });
   }
