@@ -11,6 +11,7 @@
 #include <warpmat/assembler/known_values.h>
 #include <warpmat/lower/arithmetic.h>
 #include <warpmat/lower/definitions.h>
+#include <warpmat/lower/value_set.h>
 
 namespace warpmat::code {
 
@@ -31,6 +32,9 @@ bool is_f32(const DraftOperation& operation) {
 }
 bool has_one_type(const DraftOperation& operation) {
   return operation.match->types.size() == 1;
+}
+bool is_of_halves(const DraftOperation& operation) {
+  return is_floating(operation) && !is_f32(operation) && operation.match->types[0]->bits <= 32;
 }
 /// neg or abs.
 bool changes_sign(const DraftOperation& operation) {
@@ -58,11 +62,18 @@ constexpr std::array numbers{Number{Format::f32, 0x3f800000, 0x7f800000, 0x80000
 
 class Doubts {
  public:
-  Doubts(const DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft) {}
+  Doubts(const DraftFunction& function, ProgramDraft& draft)
+      : function_(function), draft_(draft), read_as_halves_(function.registers.size()), last_exchange_(function.registers.size(), -1) {
+    for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i)
+      if (at(i).operation.semantics == Semantics::exchange)
+        for (const Value result : at(i).results) last_exchange_[static_cast<std::size_t>(result)] = i;
+  }
 
   void run() {
-    for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i)
+    for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
       if (const auto why = doubt(i)) draft_.program.doubted.push_back({at(i).operation.statement, *why});
+      if (is_of_halves(at(i))) for_each_read(at(i), [&](Value value) { read_as_halves_.insert(value); });
+    }
   }
 
  private:
@@ -304,10 +315,6 @@ class Doubts {
     });
   }
 
-  static bool is_of_halves(const DraftOperation& operation) {
-    return is_floating(operation) && !is_f32(operation) && operation.match->types[0]->bits <= 32;
-  }
-
   /// abs of halves, which is left out of a register in which an f32 instruction with .sat has left a number.
   bool leaves_out_abs(int i) {
     const auto saturates = [](const DraftOperation& writer) { return is_f32(writer) && writer.match->has(Qualifier::sat); };
@@ -316,12 +323,7 @@ class Doubts {
 
   /// A register written with a guard that arithmetic on halves reads before: ptxas may pair that with later arithmetic, and read the new
   /// value.
-  bool overwrites_half(int i) const {
-    const DraftOperation& own = at(i);
-    return own.operation.guarded &&
-           std::any_of(function_.operations.begin(), function_.operations.begin() + i,
-                       [&](const DraftOperation& earlier) { return is_of_halves(earlier) && reads(earlier, own.results[0]); });
-  }
+  bool overwrites_half(int i) const { return at(i).operation.guarded && read_as_halves_.contains(at(i).results[0]); }
 
   /// A selection, or a division of integers with a guard, whose predicate an exchange writes later: its last instruction may stand behind
   /// that.
@@ -331,9 +333,7 @@ class Doubts {
     const bool divides = own.operation.guarded && is_one_of(own, divisions) && !is_floating(own);
     if (!divides && !is_of(own, Name::selp)) return false;
     const Value predicate = divides ? own.guard : own.sources[2];
-    return std::any_of(function_.operations.begin() + i, function_.operations.end(), [&](const DraftOperation& other) {
-      return other.operation.semantics == Semantics::exchange && std::ranges::find(other.results, predicate) != other.results.end();
-    });
+    return !is_constant(predicate) && last_exchange_[static_cast<std::size_t>(predicate)] > i;
   }
 
   /// A matrix product whose C ptxas adds by instructions of their own, which may take in a product.
@@ -369,6 +369,8 @@ class Doubts {
 
   const DraftFunction& function_;
   ProgramDraft& draft_;
+  ValueSet read_as_halves_;         ///< by arithmetic on halves, before the operation that is looked at
+  std::vector<int> last_exchange_;  ///< by register: the last exchange that writes it, -1: none
   std::optional<Definitions> definitions_;
 };
 

@@ -76,10 +76,11 @@ void fragment(Context& in, const syntax::Operand& given, const Operand& wanted, 
   // ptxas takes {e} and {scale-a}, too.
   const bool in_braces = wanted.in_braces || (is_vector && mnemonic_of(in.opcode()) == "mma");
   if (is_vector && !in_braces) refuse(in, {Objection::Kind::no_name}, seat, given);
+  const std::span<const syntax::Operand> registers = items_of(given);
   Seat each = seat;
-  if (is_vector) each.vector = given.items;
+  each.vector = registers;
   const std::vector<Value> own = group(in, given, *seat.type, each, static_cast<std::size_t>(wanted.registers()), in_braces);
-  const std::vector<SeatedItem> items = seated(in, is_vector ? std::span(given.items) : std::span(&given, 1), own);
+  const std::vector<SeatedItem> items = seated(in, registers, own);
   if (is_vector) check(in, judge_vector(seat, items), seat, given);
   check(in, judge_numbers(wanted, items), seat, given);
   values.insert(values.end(), own.begin(), own.end());
