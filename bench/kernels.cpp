@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/instruction.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 
@@ -125,7 +126,7 @@ void ProductAlone::run() {
   batch.source(OperandName::a) = {a_.data(), 4 * warp_size};
   batch.source(OperandName::b) = {b_.data(), 2 * warp_size};
   batch.source(OperandName::c) = {sums_.data(), 4 * warp_size};
-  for (std::size_t step = 0; step < steps; ++step) instruction_.execute(batch, warps);
+  for (std::size_t step = 0; step < steps; ++step) execute(instruction_, batch, warps);
 }
 
 }  // namespace warpmat

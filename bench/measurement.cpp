@@ -68,7 +68,7 @@ void time_batch(benchmark::State& state, const Workload& workload, std::string_v
   choose(state, set);
   WarpStates states = workload.states();
   const Batch batch = workload.batch(states);
-  while (state.KeepRunningBatch(Workload::warps)) workload.instruction().execute(batch, Workload::warps);
+  while (state.KeepRunningBatch(Workload::warps)) execute(workload.instruction(), batch, Workload::warps);
 }
 
 /// The C interface: one warp per call.
@@ -114,7 +114,7 @@ void time_single(benchmark::State& state, const Workload& workload, std::string_
       batch.source(operand.name) = words[i];
   }
   while (state.KeepRunningBatch(program_statements))
-    for (int i = 0; i < program_statements; ++i) workload.instruction().execute(batch);
+    for (int i = 0; i < program_statements; ++i) execute(workload.instruction(), batch);
 }
 
 void time_row(benchmark::State& state, const ScalarCase& shown, std::string_view set) {

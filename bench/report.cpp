@@ -185,7 +185,7 @@ Written by `tools/bench --markdown FILE`. `tools/bench` prints the same tables, 
 
 Measured on {}.
 
-**The time** is that of one instruction in a batch (`Instruction::execute(const Batch&, ...)` of `instruction.h`) of {} warps, on one thread. Their registers
+**The time** is that of one instruction in a call (`Instruction::execute(const Call&, ...)` of `instruction.h`) of {} warps, on one thread. Their registers
 stay in the second cache. With more threads, each has its own batch, and the time is that of all together: two threads that execute twice as much halve it. Every
 figure is the minimum of {} repetitions of some milliseconds each. All repetitions, those of Eigen's product too, run in random order, so a disturbance of the
 machine affects few of each.

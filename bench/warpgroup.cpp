@@ -1,5 +1,8 @@
 #include "warpgroup.h"
 
+#include <warpmat/execute/operands/batch.h>
+#include <warpmat/execute/wgmma_products.h>
+
 #include <algorithm>
 #include <array>
 
@@ -20,16 +23,16 @@ WarpgroupProduct::WarpgroupProduct()
     : wgmma_(*find_wgmma("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"), target(target_name), newest_ptx, {}),
       mma_("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", target_name),
       memory_(initial_contents(parse_buffer("operands=random:f16:20480:1"))),
-      a_(wgmma_.a_words()),
-      b_(wgmma_.b_words()),
+      a_(a_words(wgmma_.form())),
+      b_(b_words(wgmma_.form())),
       d_(products * d_words),
-      of_mma_a_(products * wgmma_.a_words()),
-      of_mma_b_(products * wgmma_.b_words() / tiles),
+      of_mma_a_(products * a_words(wgmma_.form())),
+      of_mma_b_(products * b_words(wgmma_.form()) / tiles),
       sums_(products * d_words) {
   const SharedMemory memory = SharedMemory::borrowing(memory_);
-  wgmma_.read_b(memory, b_matrix.encode(), b_.data());
+  read_b(wgmma_, memory, b_matrix.encode(), b_.data());
   for (std::size_t i = 0; i < products; ++i) {
-    wgmma_.read_a(memory, a_matrix.encode(), static_cast<int>(i / tiles), of_mma_a_.data() + i * a_.size());
+    read_a(wgmma_, memory, a_matrix.encode(), static_cast<int>(i / tiles), of_mma_a_.data() + i * a_.size());
     const std::size_t words = b_.size() / tiles;
     std::copy_n(b_.data() + i % tiles * words, words, of_mma_b_.data() + i * words);
   }
@@ -37,12 +40,12 @@ WarpgroupProduct::WarpgroupProduct()
 
 void WarpgroupProduct::run() {
   const SharedMemory memory = SharedMemory::borrowing(memory_);
-  wgmma_.read_b(memory, b_matrix.encode(), b_.data());
+  read_b(wgmma_, memory, b_matrix.encode(), b_.data());
   std::array<std::uint32_t*, tiles * 4> d;
   for (std::size_t warp = 0; warp < warps; ++warp) {
     for (std::size_t i = 0; i < d.size(); ++i) d[i] = d_.data() + (warp * d.size() + i) * warp_size;
-    wgmma_.read_a(memory, a_matrix.encode(), static_cast<int>(warp), a_.data());
-    wgmma_.multiply({d.data(), d.size()}, a_.data(), b_.data(), nullptr, true);
+    read_a(wgmma_, memory, a_matrix.encode(), static_cast<int>(warp), a_.data());
+    multiply(wgmma_, {d.data(), d.size()}, a_.data(), b_.data(), nullptr, true);
   }
 }
 
@@ -52,7 +55,7 @@ void WarpgroupProduct::run_products() {
   batch.source(OperandName::a) = {of_mma_a_.data(), a_.size()};
   batch.source(OperandName::b) = {of_mma_b_.data(), b_.size() / tiles};
   batch.source(OperandName::c) = {sums_.data(), d_words};
-  mma_.execute(batch, products);
+  execute(mma_, batch, products);
 }
 
 }  // namespace warpmat

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <warpmat/execute/operands/batch.h>
+
 #include "gpu/cases/cases.h"
 
 namespace warpmat {

@@ -93,20 +93,21 @@ struct Explanation {
   std::optional<ExplainedMove> move{};  ///< of others
 };
 
-/// How `instruction` computes element `element` of its result from the first warp of `batch`, whose registers and memory are restored
+/// How `instruction` computes element `element` of its result from the first warp of `call`, whose registers and memory are restored
 /// afterwards. Throws what execute() throws, and std::invalid_argument for an element that the result lacks, and for memory that is not
-/// bytes from an address below 2^32 on (BatchMemory::shared): behind callbacks nothing can be restored.
-[[nodiscard]] WARPMAT_API Explanation explain(const Instruction& instruction, const Batch& batch, const Element& element,
+/// bytes from an address below 2^32 on (CallMemory::shared): behind callbacks nothing can be restored.
+[[nodiscard]] WARPMAT_API Explanation explain(const Instruction& instruction, const Call& call, const Element& element,
                                               const ExecutionOptions& options = {});
 
 /// The same for `form` executed by `lowering`, which need not be a row of the table: it may be that of a wgmma for its tile, or have
-/// another model. `lowering` and its model must outlive the explanation; the explanation names `target`.
-[[nodiscard]] WARPMAT_API Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Batch& batch,
+/// another model; the call's operands are those of `form`. `lowering` and its model must outlive the explanation; the explanation names
+/// `target`.
+[[nodiscard]] WARPMAT_API Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Call& call,
                                               const Element& element, const ExecutionOptions& options = {});
 
 /// The same element computed by a loop in f32, for comparison: fused multiply-adds from C on, K ascending, each rounded to nearest. Throws
 /// std::invalid_argument for scale factors and for elements that are not floating point of at most 32 bits.
-[[nodiscard]] WARPMAT_API Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering, const Batch& batch,
+[[nodiscard]] WARPMAT_API Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering, const Call& call,
                                                      const Element& element, const ExecutionOptions& options = {});
 
 /// The first step of each, from 0, after which the two disagree about the sum of the same products. Nothing if all common sums have the

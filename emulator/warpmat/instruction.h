@@ -161,7 +161,7 @@ struct RowMemory {
 };
 
 /// The memories of many warps for instructions that address memory, and their addressing.
-struct BatchMemory {
+struct CallMemory {
   std::uint8_t* shared = nullptr;  ///< warp w's memory: shared_bytes bytes from shared + w * shared_stride on, at address shared_base
   std::size_t shared_bytes = 0, shared_stride = 0;
   std::uint64_t shared_base = 0;
@@ -177,19 +177,6 @@ struct BatchMemory {
     shared_stride = 0;
     shared_base = memory.base();
   }
-};
-
-/// The registers and memories of one or many warps for a matrix instruction. Sources, destination and memories may overlap in any way: a
-/// batch gives the results of executing its warps in order. An instruction reads all sources of a warp before it writes, except where the
-/// hardware executes a sequence that does not (docs/reference/numerics.md): the additions of an fp8 mma on a target without a unit for fp8,
-/// and wmma.mma. A register of wmma.mma's D may be a register of a source, but if two share words of some lanes only, or of different
-/// lanes, results are not defined. They may then depend on how the views are written.
-struct Batch : BatchMemory {
-  std::array<ConstRegisterView, operand_name_count> sources;  ///< by OperandName
-  RegisterView destination;                                   ///< d, or r of ldmatrix; written register by register, lane 0 first
-
-  ConstRegisterView& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
-  const ConstRegisterView& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
 };
 
 // ---- Operands of any instruction ----
@@ -257,11 +244,19 @@ class WARPMAT_API InstructionOperand {
 /// "fragment", "value".
 [[nodiscard]] WARPMAT_API std::string_view name(InstructionOperand::Kind kind);
 
-/// The registers and memories of many warps for an instruction of any kind: operands[i] is of Instruction::operands()[i]. Operands that are
-/// only read are not written; optional ones at the end may be missing. Registers and memories may overlap as those of a Batch.
-struct Call : BatchMemory {
+/// The registers and memories of one or many warps for an instruction of any kind: operands[i] is of Instruction::operands()[i]. Optional
+/// ones at the end may be missing. Operands that are only read are not written: read_only() makes views of const words fit.
+///
+/// Registers and memories may overlap in any way: a call gives the results of executing its warps in order. An instruction reads all
+/// sources of a warp before it writes, except where the hardware executes a sequence that does not (docs/reference/numerics.md): the
+/// additions of an fp8 mma on a target without a unit for fp8, and wmma.mma. A register of wmma.mma's D may be a register of a source, but
+/// if two share words of some lanes only, or of different lanes, results are not defined: they may depend on how the views are written.
+struct Call : CallMemory {
   std::span<const RegisterView> operands;
 };
+
+/// The view of an operand that the instruction reads and does not write.
+[[nodiscard]] WARPMAT_API RegisterView read_only(const ConstRegisterView& words);
 
 // ---- Instructions ----
 
@@ -271,6 +266,7 @@ class ScalarForm;
 class StagedWarp;
 class Wgmma;
 class WgmmaForm;
+struct OperandWords;
 
 /// How many threads execute an instruction together.
 enum class InstructionKind : std::uint8_t {
@@ -320,35 +316,17 @@ class WARPMAT_API Instruction {
   const Lowering& lowering() const { return *lowering_; }
   const WgmmaForm& wgmma() const { return *wgmma_; }
 
-  /// Executes on `warps` warps in order, a multiple of warps(). Precondition: problem(call, warps) is nothing. Throws Trap as the batch
-  /// below does. A warpgroup's call allocates memory; others neither allocate nor lock unless they throw or a callback does.
-  void execute(const Call& call, std::size_t warps, const ExecutionOptions& options = {}) const;
-  /// Nothing if `call` has all registers and memory; else what is wrong and what would be right. Of a kind that needs_program() always
-  /// that.
-  [[nodiscard]] std::optional<std::string> problem(const Call& call, std::size_t warps) const;
-
-  // The following is of matrix instructions alone.
-
-  /// Executes on one warp, the first of `batch`. Precondition: problem(batch) is nothing. Throws Trap for a wrong address, having changed
-  /// nothing, except for rows that a RowMemory accepted before it refused one. Unless `options` ask for the hardware's behaviour, it also
-  /// throws for operands that the ISA leaves undefined: metadata, padding, ids, a selector. Neither allocates nor locks unless it throws or
-  /// a callback does.
-  void execute(const Batch& batch, const ExecutionOptions& options = {}) const;
-
-  /// Executes the same instruction on many warps in order. Precondition: problem(batch, warps) is nothing. Neither allocates nor locks
-  /// unless it throws or a callback does. Throws Trap naming the warp: earlier warps are executed; that warp and later ones are unchanged,
-  /// except for rows that a RowMemory accepted before it refused one.
-  void execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;
-  /// The same with the default options. A template, because `{}` is then options, not 0 warps.
-  template <typename Count>
-  requires(std::is_convertible_v<Count, std::size_t>) void execute(const Batch& batch, Count warps) const {
-    execute(batch, static_cast<std::size_t>(warps), ExecutionOptions{});
-  }
-
-  /// Nothing if `batch` names all registers and memory that the instruction reads and writes; else what is wrong and what would be
-  /// right. Each operand needs form().operand(name).words() registers; p needs one, or two for 64-bit addresses, low half first. None may
-  /// be null; each must be a multiple of four bytes. A stride may be left out. If assertions are compiled in, each execution asserts this.
-  [[nodiscard]] std::optional<std::string> problem(const Batch& batch, std::size_t warps = 1) const;
+  /// Executes on `warps` warps in order, a multiple of warps(). Precondition: problem(call, warps) is nothing. A warpgroup's call allocates
+  /// memory; others neither allocate nor lock unless they throw or a callback does.
+  ///
+  /// Throws Trap naming the warp for a wrong address and, unless `options` ask for the hardware's behaviour, for operands that the ISA
+  /// leaves undefined: metadata, padding, ids, a selector. Earlier warps are then executed; that warp and later ones are unchanged, except
+  /// for rows that a RowMemory accepted before it refused one.
+  void execute(const Call& call, std::size_t warps = 1, const ExecutionOptions& options = {}) const;
+  /// Nothing if `call` has all registers and memory that the instruction reads and writes; else what is wrong and what would be right. Each
+  /// operand needs InstructionOperand::words() words, p two for 64-bit addresses. None may be null; each must be a multiple of four bytes.
+  /// Of a kind that needs_program() always that. If assertions are compiled in, each execution asserts this.
+  [[nodiscard]] std::optional<std::string> problem(const Call& call, std::size_t warps = 1) const;
 
   friend bool operator==(const Instruction&, const Instruction&) = default;
 
@@ -357,7 +335,6 @@ class WARPMAT_API Instruction {
   friend class ScalarForm;
   friend class StagedWarp;
   friend class Wgmma;
-  void execute_lists(const Batch& batch, const ExecutionOptions& options) const;
 
   explicit Instruction(const ScalarForm& form, const Target& target);
   void execute_matrix(const Call& call, std::size_t warps, const ExecutionOptions& options) const;
@@ -366,7 +343,8 @@ class WARPMAT_API Instruction {
   const Form* form_ = nullptr;
   const Target* target_ = nullptr;
   const Lowering* lowering_ = nullptr;
-  const FastPath* fast_ = nullptr;  ///< nullptr also if there is none
+  const FastPath* fast_ = nullptr;       ///< nullptr also if there is none
+  const OperandWords* words_ = nullptr;  ///< of form_'s operands
   const WgmmaForm* wgmma_ = nullptr;
   const ScalarForm* scalar_ = nullptr;
   InstructionKind kind_ = InstructionKind::matrix;
@@ -404,9 +382,10 @@ struct MemoryAccess {
 /// Accesses of one warp; 0 for forms that address no memory. It does not depend on addresses.
 [[nodiscard]] WARPMAT_API std::size_t access_count(const Form& form);
 
-/// The accesses of warp `warp` of a batch, in the order in which callbacks of RowMemory see them, without executing. Of `batch` it reads p,
-/// the stride, `offset` and `wide_addresses`, no memory. Throws Trap for what execute() refuses before it looks for the memory: an
-/// address that is misaligned, or of wmma not the same in all lanes.
-[[nodiscard]] WARPMAT_API std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& batch, std::size_t warp = 0);
+/// The accesses of warp `warp` of a call, in the order in which callbacks of RowMemory see them, without executing; of wgmma those of the
+/// four warps from `warp` on, A's warp by warp, then B's. Of `call` it reads p, the stride, descriptors and immediates, `offset` and
+/// `wide_addresses`, no memory; other operands may be empty. Throws Trap for what execute() refuses before it looks for the memory: an
+/// address that is misaligned, or of wmma not the same in all lanes; std::invalid_argument for immediates that wgmma lacks.
+[[nodiscard]] WARPMAT_API std::vector<MemoryAccess> accesses(const Instruction& instruction, const Call& call, std::size_t warp = 0);
 
 }  // namespace warpmat

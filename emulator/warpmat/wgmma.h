@@ -86,7 +86,7 @@ struct WgmmaImmediates;
 /// The arithmetic of a tile on sm_90, with its evidence.
 [[nodiscard]] WARPMAT_API const Lowering& lowering_of(const WgmmaForm& form);
 
-// ---- Execution ----
+// ---- Immediates ----
 
 class FastPath;
 struct TileFactors;
@@ -100,11 +100,8 @@ struct WgmmaImmediates {
   friend bool operator==(const WgmmaImmediates&, const WgmmaImmediates&) = default;
 };
 
-/// A wgmma.mma_async, ready to execute: cheap to copy, immutable, thread-safe.
-///
-/// A warpgroup executes it, but its warps share only the descriptors: each multiplies its 16 rows of A by all of B. So this class executes
-/// one warp's part, in two steps, because the hardware reads shared memory and writes registers at any time between the statement and the
-/// wait for it. read_a and read_b copy operands from shared memory into the order of a tile's registers; multiply computes the product.
+/// A wgmma.mma_async with its immediates: which matrices its descriptors describe. Cheap to copy, immutable, thread-safe. An Instruction
+/// executes it; in kernels this is what observers see of a product.
 class WARPMAT_API Wgmma {
  public:
   /// Throws std::invalid_argument if `form` does not exist for `target` and `version`, is not a row of the table, or lacks an immediate.
@@ -117,10 +114,6 @@ class WARPMAT_API Wgmma {
   const WgmmaImmediates& immediates() const { return immediates_; }
   const Lowering& lowering() const { return lowering_of(*form_); }
 
-  /// 32-bit words that read_a and read_b write: registers of 32 lanes.
-  std::size_t a_words() const { return static_cast<std::size_t>(form_->a_registers()) * warp_size; }
-  std::size_t b_words() const { return static_cast<std::size_t>(form_->tiles() * form_->tile_b_registers()) * warp_size; }
-
   /// The addresses of all 16-byte chunks that a descriptor gives operand A of warp `warp` (0 to 3), and of those of B.
   [[nodiscard]] std::vector<std::uint32_t> a_chunks(std::uint64_t descriptor, int warp) const;
   [[nodiscard]] std::vector<std::uint32_t> b_chunks(std::uint64_t descriptor) const;
@@ -129,18 +122,9 @@ class WARPMAT_API Wgmma {
   [[nodiscard]] std::vector<MemoryAccess> a_accesses(std::uint64_t descriptor, int warp) const;
   [[nodiscard]] std::vector<MemoryAccess> b_accesses(std::uint64_t descriptor) const;
 
-  /// Reads the registers of A of warp `warp`, and those of B for all tiles in order, from `memory`. Throws Trap naming the operand
-  /// and the address if the matrix leaves the memory.
-  void read_a(const SharedMemory& memory, std::uint64_t descriptor, int warp, std::uint32_t* words) const;
-  void read_b(const SharedMemory& memory, std::uint64_t descriptor, std::uint32_t* words) const;
-
-  /// One warp's D = A * B + D, or A * B if `accumulates` (scale-d) is false. `d` are its d_registers() registers, `a` and `b` the output of
-  /// read_a and read_b, and `metadata` 32 words if A is sparse. Throws Trap for metadata that the ISA leaves undefined, having
-  /// changed nothing.
-  void multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* metadata, bool accumulates,
-                const ExecutionOptions& options = {}) const;
-
  private:
+  friend void multiply(const Wgmma& wgmma, RegisterList d, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* metadata,
+                       bool accumulates, const ExecutionOptions& options);
   friend bool multiply_chain(const Wgmma& wgmma, RegisterList d, std::span<const TileFactors> chain, bool accumulates,
                              const ExecutionOptions& options);
 

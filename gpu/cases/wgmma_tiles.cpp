@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include <warpmat/execute/wgmma_products.h>
 #include <warpmat/wgmma.h>
 
 #include "gpu/cases/wgmma_cases.h"
@@ -48,13 +49,13 @@ class Warps {
     std::memcpy(words.data(), descriptors.data() + number * descriptor_bytes, sizeof words);
     const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(number * memory_bytes);
     const SharedMemory shared({begin, begin + static_cast<std::ptrdiff_t>(memory_bytes)}, 0);
-    std::vector<std::uint32_t> b(wgmma_.b_words());
-    wgmma_.read_b(shared, words[1], b.data());
+    std::vector<std::uint32_t> b(b_words(wgmma_.form()));
+    read_b(wgmma_, shared, words[1], b.data());
     const auto d_registers = static_cast<std::size_t>(form_.d_registers()), used_a = static_cast<std::size_t>(form_.a_registers());
     const std::size_t stored_a = launch_.buffers[a_buffer].bytes.size() / (cases * warpgroup_threads * sizeof(std::uint32_t));
     for (int warp = 0; warp < WgmmaForm::warps; ++warp) {
       std::vector<std::uint32_t> a = of_warp(launch_.buffers[a_buffer], number, used_a, stored_a, warp);
-      if (!variant_.a_in_registers) wgmma_.read_a(shared, words[0], warp, a.data());
+      if (!variant_.a_in_registers) read_a(wgmma_, shared, words[0], warp, a.data());
       if (variant_.immediates.negates_a != variant_.immediates.negates_b) negate(a, row(form_.tile->format(OperandName::a)).bits);
       std::vector<std::uint32_t> c = of_warp(launch_.buffers[d_buffer], number, d_registers, d_registers, warp);
       if (words[2] == 0) std::ranges::fill(c, 0u);

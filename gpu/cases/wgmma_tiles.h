@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/instruction.h>
 #include <warpmat/wgmma.h>
 

@@ -1,7 +1,7 @@
 #include "gpu/runners/form_runner.h"
 
 #include <fmt/core.h>
-#include <warpmat/lists/statement_batch.h>
+#include <warpmat/lists/statement_call.h>
 #include <warpmat/program.h>
 
 #include <algorithm>
@@ -17,8 +17,9 @@ void FormRunner::run(const Program& program, WarpStates& states) {
     std::ranges::copy(states.registers_of(i), warp.named_registers().begin());
     std::ranges::copy(states.shared_of(i), warp.shared().bytes().begin());
     try {
-      StatementBatch batch(warp, program.statements().front());
-      execute_(program.statements().front().matrix()->form(), batch.get());
+      const Form& form = program.statements().front().matrix()->form();
+      const StatementCall call(warp, program.statements().front());
+      execute_(form, Batch::of(form, call.get()));
     } catch (const Trap& trap) {
       throw std::runtime_error(fmt::format("warp {}: {}", i, trap.what()));
     }

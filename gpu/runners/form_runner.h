@@ -1,5 +1,6 @@
 #pragma once
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/instruction.h>
 
 #include <functional>

@@ -103,10 +103,10 @@ int BoundInstruction::selected(OperandName name, const MatrixNumbers& numbers) c
   return static_cast<int>(numbers.selector);
 }
 
-void execute_cases(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t count,
+void execute_cases(const Instruction& instruction, const Call& call, std::size_t first, std::size_t count,
                    const ExecutionOptions& options) {
   try {
-    instruction.execute(batch, count, options);
+    instruction.execute(call, count, options);
   } catch (const Trap& trap) {
     const std::size_t number = first + static_cast<std::size_t>(trap.site.warp);
     throw trap.at(fmt::format("case {}", number), static_cast<std::int64_t>(number));

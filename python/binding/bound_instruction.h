@@ -63,8 +63,7 @@ class BoundInstruction {
   std::array<std::vector<ElementTable>, operand_name_count> tables_;  ///< by OperandName; for e and scale factors one for each choice
 };
 
-/// Runs `batch`. Adds to a trap the number of the case: `first` + its warp.
-void execute_cases(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t count,
-                   const ExecutionOptions& options);
+/// Executes `call`. Adds to a trap the number of the case: `first` + its warp.
+void execute_cases(const Instruction& instruction, const Call& call, std::size_t first, std::size_t count, const ExecutionOptions& options);
 
 }  // namespace warpmat::python

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <pybind11/stl.h>
+#include <warpmat/execute/operands/batch.h>
 
 #include <map>
 #include <optional>
@@ -73,7 +74,7 @@ class ProductWorker {
       for (std::size_t c = 0; c < count; ++c)
         source.table->scatter(source.matrices->of_case(first + c), sources_[i].data() + c * source.words);
     }
-    execute_cases(product_.bound.instruction(), batch_, first, count, product_.options);
+    execute_cases(product_.bound.instruction(), NamedCall(product_.bound.form(), batch_).get(), first, count, product_.options);
     const ElementTable& table = product_.bound.table(OperandName::d);
     for (std::size_t c = 0; c < count; ++c) table.gather(destination_.data() + c * table.words(), product_.destination.of_case(first + c));
   }
@@ -200,10 +201,12 @@ void execute(const BoundInstruction& bound, std::size_t cases, const std::map<st
     return batch;
   };
   if (cases == 0) return;
-  if (const auto problem = bound.instruction().problem(batch_from(0), cases)) throw std::invalid_argument(*problem);
+  if (const auto problem = bound.instruction().problem(NamedCall(bound.form(), batch_from(0)).get(), cases))
+    throw std::invalid_argument(*problem);
   run_tasks(task_count(cases), jobs, [&](std::size_t task, const Worker&) {
     const std::size_t first = task * cases_at_once;
-    execute_cases(bound.instruction(), batch_from(first), first, std::min(cases_at_once, cases - first), options);
+    execute_cases(bound.instruction(), NamedCall(bound.form(), batch_from(first)).get(), first, std::min(cases_at_once, cases - first),
+                  options);
   });
 }
 
@@ -221,7 +224,7 @@ py::list accesses_of(const BoundInstruction& bound, const std::array<std::uint64
   batch.source(OperandName::p) = {words.data()};
   if (stride) batch.source(OperandName::stride) = {&*stride, 0, 1, 0};
   py::list out;
-  for (const MemoryAccess& a : warpmat::accesses(bound.instruction(), batch))
+  for (const MemoryAccess& a : warpmat::accesses(bound.instruction(), NamedCall(bound.form(), batch).get()))
     out.append(py::make_tuple(a.address, a.bytes, a.writes, a.lane, a.reg, a.bit, a.element.row, a.element.column, a.element.matrix));
   return out;
 }

@@ -33,19 +33,21 @@ class OneWarp {
   OneWarp(const Form& form, const std::map<std::string, Words>& operands, const std::optional<Bytes>& memory)
       : memory_(memory ? static_cast<std::size_t>(memory->size()) : 0) {
     if (memory) std::copy_n(memory->data(), memory->size(), memory_.bytes().begin());
-    batch_.use(memory_);
-    for (const Operand& operand : form.operands) {
+    call_.use(memory_);
+    call_.operands = std::span(views_).first(form.operands.size());
+    for (std::size_t i = 0; i < form.operands.size(); ++i) {
+      const Operand& operand = form.operands[i];
       const auto found = operands.find(std::string(name(operand.name)));
-      if (operand.written || found != operands.end()) add(operand, operand.written ? nullptr : &found->second);
+      if (operand.written || found != operands.end()) views_[i] = add(operand, operand.written ? nullptr : &found->second);
     }
   }
   OneWarp(const OneWarp&) = delete;
   OneWarp& operator=(const OneWarp&) = delete;
 
-  const Batch& batch() const { return batch_; }
+  const Call& call() const { return call_; }
 
  private:
-  void add(const Operand& operand, const Words* from) {
+  const std::vector<std::uint32_t*>& add(const Operand& operand, const Words* from) {
     std::vector<Register>& registers = registers_[static_cast<std::size_t>(operand.name)];
     std::vector<std::uint32_t*>& words = words_[static_cast<std::size_t>(operand.name)];
     registers.resize(static_cast<std::size_t>(operand.words()));
@@ -55,32 +57,30 @@ class OneWarp {
       if (from != nullptr) std::copy_n(from->data() + i * warp_size, warp_size, registers[i].begin());
       words.push_back(registers[i].data());
     }
-    if (operand.written)
-      batch_.destination = words;
-    else
-      batch_.source(operand.name) = words;
+    return words;
   }
 
   std::array<std::vector<Register>, operand_name_count> registers_;    ///< by OperandName
   std::array<std::vector<std::uint32_t*>, operand_name_count> words_;  ///< the same
   SharedMemory memory_;
-  Batch batch_;
+  std::array<RegisterView, operand_name_count> views_;
+  Call call_;
 };
 
 py::tuple explain_one(const BoundInstruction& bound, const std::map<std::string, Words>& operands, const std::optional<Bytes>& memory,
                       const std::array<int, 3>& element, const std::string& against, std::string_view undefined) {
   const OneWarp warp(bound.form(), operands, memory);
-  if (const auto problem = bound.instruction().problem(warp.batch())) throw std::invalid_argument(*problem);
-  return explanation_tuple(explain_pair(bound.instruction(), warp.batch(), {element[1], element[2], element[0]}, against,
+  if (const auto problem = bound.instruction().problem(warp.call())) throw std::invalid_argument(*problem);
+  return explanation_tuple(explain_pair(bound.instruction(), warp.call(), {element[1], element[2], element[0]}, against,
                                         execution_options(undefined, "reference")));
 }
 
 /// An element of one tile of the product. Throws as explain_pair.
-ExplanationPair explain_pair_of(const TileProduct& product, const Batch& batch, const Element& element, const std::string& against,
+ExplanationPair explain_pair_of(const TileProduct& product, const Call& call, const Element& element, const std::string& against,
                                 const ExecutionOptions& options) {
-  if (product.instruction()) return explain_pair(*product.instruction(), batch, element, against, options);
-  if (product.wgmma() != nullptr) return explain_pair(*product.wgmma(), batch, element, against, options);
-  return explain_pair(NamedProduct{product.opcode(), *product.tensor(), &product.target()}, batch, element, against, options);
+  if (product.instruction()) return explain_pair(*product.instruction(), call, element, against, options);
+  if (product.wgmma() != nullptr) return explain_pair(*product.wgmma(), call, element, against, options);
+  return explain_pair(NamedProduct{product.opcode(), *product.tensor(), &product.target()}, call, element, against, options);
 }
 
 /// One tile of the product.
@@ -88,7 +88,7 @@ py::tuple explain_tile(const TileProduct& product, const std::map<std::string, W
                        const std::string& against, std::string_view undefined) {
   const OneWarp warp(product.tile(), operands, std::nullopt);
   return explanation_tuple(
-      explain_pair_of(product, warp.batch(), {element[0], element[1], 0}, against, execution_options(undefined, "reference")));
+      explain_pair_of(product, warp.call(), {element[0], element[1], 0}, against, execution_options(undefined, "reference")));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
-#include <warpmat/lists/statement_batch.h>
+#include <warpmat/lists/statement_call.h>
 #include <warpmat/operands.h>
 #include <warpmat/program.h>
 
@@ -84,8 +84,8 @@ class ProgramRun {
       if (&statement == &wanted) break;
       warp.execute(statement, options_);
     }
-    StatementBatch batch(warp, wanted);
-    return explanation_tuple(explain_pair(*wanted.matrix(), batch.get(), {element[1], element[2], element[0]}, against, options_));
+    StatementCall call(warp, wanted);
+    return explanation_tuple(explain_pair(*wanted.matrix(), call.get(), {element[1], element[2], element[0]}, against, options_));
   }
 
   py::tuple banks() const {

@@ -2,6 +2,7 @@
 
 #include <warpmat/c.h>
 
+#include <warpmat/execute/wgmma_products.h>
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
@@ -50,18 +51,18 @@ std::uint32_t metadata_word(const Form& tile) {
 /// D of the four warps, register-major, by the C++ interface.
 std::vector<std::uint32_t> expected(const Wgmma& wgmma, SharedMemory& memory, const std::vector<std::uint32_t>& c, const std::uint32_t* a,
                                     std::uint32_t metadata, bool accumulates) {
-  std::vector<std::uint32_t> d = c, b(wgmma.b_words()), own_a(wgmma.a_words());
-  wgmma.read_b(memory, b_descriptor, b.data());
+  std::vector<std::uint32_t> d = c, b(b_words(wgmma.form())), own_a(a_words(wgmma.form()));
+  read_b(wgmma, memory, b_descriptor, b.data());
   const std::vector<std::uint32_t> e(warp_size, metadata);
   for (std::size_t warp = 0; warp < group; ++warp) {
     if (a == nullptr)
-      wgmma.read_a(memory, a_descriptor, static_cast<int>(warp), own_a.data());
+      read_a(wgmma, memory, a_descriptor, static_cast<int>(warp), own_a.data());
     else
-      std::copy_n(a + warp * wgmma.a_words(), wgmma.a_words(), own_a.data());
+      std::copy_n(a + warp * a_words(wgmma.form()), a_words(wgmma.form()), own_a.data());
     std::vector<std::uint32_t*> registers;
     const std::size_t words = d.size() / group;
     for (std::size_t i = 0; i < words; i += warp_size) registers.push_back(d.data() + warp * words + i);
-    wgmma.multiply(registers, own_a.data(), b.data(), e.data(), accumulates, {.path = Path::reference});
+    multiply(wgmma, registers, own_a.data(), b.data(), e.data(), accumulates, {.path = Path::reference});
   }
   return d;
 }
@@ -109,7 +110,7 @@ TEST_CASE("C: wgmma computes what the C++ interface does: A in memory and in reg
             const Wgmma wgmma(form, *find_target("sm_90a"), newest_ptx,
                               {.negates_a = negates, .major_b = transposes ? Major::mn : Major::k});
             const std::size_t d_words = static_cast<std::size_t>(form.d_registers()) * warp_size;
-            const std::vector<std::uint32_t> c = random_words(group * d_words), a = random_words(group * wgmma.a_words());
+            const std::vector<std::uint32_t> c = random_words(group * d_words), a = random_words(group * a_words(wgmma.form()));
             std::vector<std::uint32_t> d = by_thread ? thread_major(c) : c, own_a = by_thread ? thread_major(a) : a;
             const warpmat_memory given = memory_of(bytes);
             WgmmaCall call{.instruction = instruction};
@@ -120,7 +121,7 @@ TEST_CASE("C: wgmma computes what the C++ interface does: A in memory and in reg
             if (a_in_registers && by_thread)
               call.a = WARPMAT_THREAD_MAJOR(own_a.data(), form.a_registers(), nullptr, 0);
             else if (a_in_registers)
-              call.a = WARPMAT_REGISTER_MAJOR(own_a.data(), wgmma.a_words());
+              call.a = WARPMAT_REGISTER_MAJOR(own_a.data(), a_words(wgmma.form()));
             call.e = WARPMAT_IMMEDIATE(metadata);
             call.a_descriptor = a_descriptor;
             call.b_descriptor = b_descriptor;
@@ -178,10 +179,10 @@ TEST_CASE("C: wgmma's accesses are the bytes that it reads, each with its elemen
     call.transpose_a = call.transpose_b = transposed;
     const std::vector<warpmat_memory_access> list = call.accesses();
     REQUIRE(list.size() == (64 * 16 + 16 * 64) * 2 / 16);
-    std::vector<std::uint32_t> a(4 * wgmma.a_words()), b(wgmma.b_words());
+    std::vector<std::uint32_t> a(4 * a_words(wgmma.form())), b(b_words(wgmma.form()));
     for (int warp = 0; warp < 4; ++warp)
-      wgmma.read_a(memory, a_descriptor, warp, a.data() + static_cast<std::size_t>(warp) * wgmma.a_words());
-    wgmma.read_b(memory, b_descriptor, b.data());
+      read_a(wgmma, memory, a_descriptor, warp, a.data() + static_cast<std::size_t>(warp) * a_words(wgmma.form()));
+    read_b(wgmma, memory, b_descriptor, b.data());
     const auto half_at = [](const std::vector<std::uint32_t>& words, std::size_t word, int bit) { return words[word] >> bit & 0xffff; };
     for (const warpmat_memory_access& access : list) {
       CHECK((access.bytes == 16 && access.write == 0 && access.space == WARPMAT_SPACE_SHARED && access.place.lane == -1));
@@ -190,7 +191,7 @@ TEST_CASE("C: wgmma's accesses are the bytes that it reads, each with its elemen
         warpmat_place place{};
         REQUIRE(warpmat_place_of(call.instruction, WARPMAT_A, access.element, &place) == WARPMAT_OK);
         const int warp = place.lane / warp_size, lane = place.lane % warp_size;
-        const auto word = static_cast<std::size_t>(warp) * wgmma.a_words() + static_cast<std::size_t>(place.reg * warp_size + lane);
+        const auto word = static_cast<std::size_t>(warp) * a_words(wgmma.form()) + static_cast<std::size_t>(place.reg * warp_size + lane);
         CHECK(half_at(a, word, place.bit) == number);
       } else {
         const Fragment& fragment = form.tile->operand(OperandName::b).fragment;
@@ -235,10 +236,10 @@ TEST_CASE("C: of every wgmma the listed bytes are those that it reads, and no ot
         }
         const auto words_read = [&](std::vector<std::uint8_t>& from) {
           const SharedMemory memory(from, base);
-          std::vector<std::uint32_t> words(group * wgmma.a_words() + wgmma.b_words());
+          std::vector<std::uint32_t> words(group * a_words(wgmma.form()) + b_words(wgmma.form()));
           for (std::size_t warp = 0; warp < group; ++warp)
-            wgmma.read_a(memory, call.a_descriptor, static_cast<int>(warp), words.data() + warp * wgmma.a_words());
-          wgmma.read_b(memory, call.b_descriptor, words.data() + group * wgmma.a_words());
+            read_a(wgmma, memory, call.a_descriptor, static_cast<int>(warp), words.data() + warp * a_words(wgmma.form()));
+          read_b(wgmma, memory, call.b_descriptor, words.data() + group * a_words(wgmma.form()));
           return words;
         };
         std::vector<std::uint32_t> expected = words_read(bytes);
@@ -333,7 +334,7 @@ TEST_CASE("C: every misuse of wgmma is an error and changes nothing", "[c][wgmma
   CHECK(message([](auto& c) { c.d.words = nullptr; }) == "operand d: words is null");
   CHECK(error.operand == WARPMAT_D);
   CHECK(message([](auto& c) { c.d.lane_stride = 0; }) == "operand d: it is written, so its lane_stride cannot be 0");
-  CHECK(message([](auto& c) { c.memory = nullptr; }) == "memory must be bytes from an address below 2^32 on: a whole warpmat_memory");
+  CHECK(message([](auto& c) { c.memory = nullptr; }) == "memory is null");
   CHECK(message([](auto& c) { c.flags = WARPMAT_WIDE_ADDRESSES; }) == "flags 0x4 are not known");
   CHECK(message([](auto& c) { c.warps = 3; }) == "4 warps execute it together; 3 given");
   CHECK(message([](auto& c) { c.scale_b = 2; }) == "imm-scale-a and imm-scale-b are 1 or -1");

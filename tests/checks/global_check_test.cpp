@@ -136,8 +136,11 @@ TEST_CASE("what nobody has written in global memory ends a launch where it decid
       {"ld.global.v2.u64 {%l1, %l2}, [%first + 128]; setp.eq.u64 %p, %l2, 5; @%p bra done; done:",
        "ld.global.v2.u64 {%l1, %l2}, [%first + 128]; setp.eq.u64 %p, %l1, 5; @%p bra done; done:", "guard"},
       // By way of shared memory, and of global memory.
-      {unwritten + "add.u32 %s3, %r, 64; st.shared.u32 [%s3], %v; ld.shared.u32 %v, [%s3];" + branch,
-       "add.u32 %s3, %r, 64; st.shared.u32 [%s3], %v; ld.shared.u32 %v, [%s3];" + branch, "guard"},
+      {unwritten + "mad.lo.u32 %s3, %t, 4, %r; st.shared.u32 [%s3], %v; ld.shared.u32 %v, [%s3];" + branch,
+       "mad.lo.u32 %s3, %t, 4, %r; st.shared.u32 [%s3], %v; ld.shared.u32 %v, [%s3];" + branch, "guard"},
+      // Of lanes that store to one place the first one's value stays.
+      {unwritten + "shfl.sync.bfly.b32 %v, %v, 31, 31, -1; st.shared.u32 [%r], %v; ld.shared.u32 %v, [%r];" + branch,
+       unwritten + "st.shared.u32 [%r], %v; ld.shared.u32 %v, [%r];" + branch, "guard"},
       {unwritten + "st.global.u32 [%o], %v; ld.global.u32 %v, [%o];" + branch, "st.global.u32 [%o], %v; ld.global.u32 %v, [%o];" + branch,
        "guard"},
       {"ld.global.u32 %v, [%o];" + branch, "st.global.u32 [%o], 3; ld.global.u32 %v, [%o];" + branch, "guard"},

@@ -129,7 +129,7 @@ TEST_CASE("changed bytes show that what is listed is read or written, and nothin
     const auto executed = [&](const Bytes& memory) {
       WarpArrays warps = original;
       warps.memory = memory;
-      instruction.execute(warps.batch(), 1);
+      execute(instruction, warps.batch(), 1);
       return warps;
     };
     const WarpArrays plain = executed(original.memory);
@@ -186,7 +186,7 @@ TEST_CASE("accesses are what callbacks see, of every form, with addresses of 32 
           }
           const std::vector<Seen> before = listed(instruction, batch);
           CHECK(before.size() == count * access_count(form));
-          instruction.execute(batch, count, {.path = path});
+          execute(instruction, batch, count, {.path = path});
           CHECK(warps == expected);
           if (callbacks) CHECK(memory.seen == before);
           ++compared;
@@ -286,7 +286,7 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
     Batch batch = warps.batch();
     batch.rows = &rows;
     try {
-      instruction.execute(batch, count);
+      execute(instruction, batch, count);
       CHECK(false);
     } catch (const Trap& trap) {
       CHECK(trap.kind == Trap::Kind::refused);
@@ -305,7 +305,7 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
     memory.seen.clear();
     rows.bytes = 100;  // less than the matrix
     try {
-      instruction.execute(batch, count);
+      execute(instruction, batch, count);
       CHECK(false);
     } catch (const Trap& trap) {
       CHECK(trap.kind == Trap::Kind::out_of_range);

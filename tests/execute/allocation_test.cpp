@@ -42,7 +42,7 @@ TEST_CASE("executing allocates nothing") {
     Batch batch = registers.batch();
     batch.use(memory);
     const std::size_t before = allocations;
-    instruction.execute(batch);
+    execute(instruction, batch);
     const std::size_t after = allocations;
     CAPTURE(form.opcode);
     CHECK(after == before);
@@ -66,7 +66,7 @@ TEST_CASE("executing a batch allocates nothing") {
     batch.shared_bytes = memory.size();
     for (const Path path : {Path::fast, Path::reference}) {
       const std::size_t before = allocations;
-      instruction.execute(batch, count, {.path = path});
+      execute(instruction, batch, count, {.path = path});
       const std::size_t after = allocations;
       CAPTURE(form.opcode, path == Path::fast);
       CHECK(after == before);

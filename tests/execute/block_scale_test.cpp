@@ -172,7 +172,7 @@ std::vector<const Form*> scaled_forms() {
 /// The text of the trap that `mma` gives, or "".
 std::string trap_of(const Instruction& mma, FormRegisters& registers) {
   try {
-    mma.execute(registers.batch());
+    execute(mma, registers.batch());
   } catch (const Trap& trap) {
     return trap.what();
   }
@@ -310,9 +310,9 @@ TEST_CASE("with scale factors at the limits of the common case the fast path giv
             if (row % 4 != 2) c = random() % 4 == 0 ? 0 : (c & 0x807f'ffff) | exponent << 23;
           }
         }
-        mma.execute(registers.batch(), {.path = Path::reference});
+        execute(mma, registers.batch(), 1, {.path = Path::reference});
         const auto expected = registers[OperandName::d].values();
-        mma.execute(registers.batch(), {.path = Path::fast});
+        execute(mma, registers.batch(), 1, {.path = Path::fast});
         REQUIRE(registers[OperandName::d].values() == expected);
       }
   }

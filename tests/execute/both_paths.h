@@ -15,7 +15,7 @@ inline void execute_both_paths(const warpmat::Instruction& instruction, const wa
     constexpr std::uint32_t never_written = 0xDEADBEEF;
     std::vector<std::uint32_t> words;
     for (std::uint32_t* const words_of_lanes : batch.destination.list()) std::fill_n(words_of_lanes, warpmat::warp_size, never_written);
-    instruction.execute(batch, {.path = path});
+    execute(instruction, batch, 1, {.path = path});
     for (std::uint32_t* const words_of_lanes : batch.destination.list())
       words.insert(words.end(), words_of_lanes, words_of_lanes + warpmat::warp_size);
     return words;

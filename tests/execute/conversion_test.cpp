@@ -59,7 +59,7 @@ class Product {
   void put_b(int row, int column, std::uint64_t code) { put(OperandName::b, b_, row * columns + column, code); }
   void put_c(int row, int column, std::uint64_t code) { put(OperandName::c, c_, row * columns + column, code); }
 
-  void execute(Path path) { mma_.execute(registers_.batch(), {.path = path}); }
+  void execute(Path path) { warpmat::execute(mma_, registers_.batch(), 1, {.path = path}); }
 
   std::uint32_t d(int row, int column) {
     const Site& site = c_[static_cast<std::size_t>(row * columns + column)];

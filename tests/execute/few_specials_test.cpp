@@ -123,11 +123,11 @@ TEST_CASE("few infinities and NaNs among numbers have the reference's results wi
     Warp warp(mma.form());
     for (int i = 0; i < 300; ++i) {
       warp.draw(i % 2 == 0, random);
-      mma.execute(warp.batch(), {.path = Path::reference});
+      execute(mma, warp.batch(), 1, {.path = Path::reference});
       const std::vector<Register> expected = warp.result();
       for (const std::string_view set : instruction_sets()) {
         use_instruction_set(set);
-        mma.execute(warp.batch());
+        execute(mma, warp.batch());
         tally.expect(warp.result() == expected,
                      [&] { return std::string(c.opcode) + " on " + std::string(c.target) + " with " + std::string(set); });
       }

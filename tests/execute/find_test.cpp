@@ -338,7 +338,7 @@ TEST_CASE("find: a call that lacks something is told") {
   CHECK(fma.problem(call, 1) == "fma.rn.f32: operand d: it is written, so its lane_stride cannot be 0");
   views[0] = {words.data()};
   views[2] = {};
-  CHECK(fma.problem(call, 1) == "fma.rn.f32: operand b: words is null");
+  CHECK(fma.problem(call, 1) == "fma.rn.f32: operand b has 1 register of 32 bits; 0 given");
 }
 
 TEST_CASE("find: a result may be a source's registers, and an optional predicate may be left out") {

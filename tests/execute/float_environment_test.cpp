@@ -49,12 +49,12 @@ int execute_products(During during) {
       FormRegisters registers(form);
       registers.fill(random);
       CAPTURE(form.opcode, name);
-      during([&] { instruction.execute(registers.batch(), {.path = Path::reference}); });
+      during([&] { execute(instruction, registers.batch(), 1, {.path = Path::reference}); });
       ++executed;
       for (const std::string_view set : instruction_sets()) {
         CAPTURE(set);
         use_instruction_set(set);
-        during([&] { instruction.execute(registers.batch()); });
+        during([&] { execute(instruction, registers.batch()); });
         ++executed;
       }
     }

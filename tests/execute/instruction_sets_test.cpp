@@ -21,7 +21,7 @@ std::vector<std::uint32_t> product_of_ones() {
   batch.source(OperandName::a) = batch.source(OperandName::b) = ones.data();
   batch.source(OperandName::c) = zeros.data();
   batch.destination = d.data();
-  mma.execute(batch, 1);
+  execute(mma, batch, 1);
   return d;
 }
 

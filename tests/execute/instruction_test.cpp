@@ -86,7 +86,7 @@ TEST_CASE("an instruction does not depend on the Form and the Target that it was
     WarpArrays warps(mma.form(), 2, std::nullopt, 7);
     WarpArrays expected = warps;
     expected.execute_each(Instruction(opcodes[i], "sm_90a"), 0, 2);
-    mma.execute(warps.batch(), 2);
+    execute(mma, warps.batch(), 2);
     CHECK(warps == expected);
   }
 }
@@ -124,56 +124,56 @@ TEST_CASE("what is missing in a call is named") {
   const Instruction mma("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "sm_90");
   FormRegisters registers(mma.form());
   const Batch complete = registers.batch();
-  CHECK(mma.problem(complete) == std::nullopt);
+  CHECK(problem(mma, complete) == std::nullopt);
   const auto problem_with = [&](auto change) {
     Batch changed = complete;
     change(changed);
-    return mma.problem(changed).value_or("");
+    return problem(mma, changed).value_or("");
   };
   const std::string opcode = mma.form().opcode + ": ";
   CHECK(problem_with([](Batch& x) { x.source(OperandName::a) = x.source(OperandName::a).list().first(3); }) ==
         opcode + "operand a has 4 registers of 32 bits; 3 given");
   CHECK(problem_with([](Batch& x) { x.destination = {}; }) == opcode + "operand d has 4 registers of 32 bits; 0 given");
   CHECK(problem_with([](Batch& x) { x.source(OperandName::selector) = ConstRegisterList(); }) ==
-        opcode + "operand selector has 1 registers of 32 bits; 0 given");
+        opcode + "operand selector has 1 register of 32 bits; 0 given");
   const std::uint32_t* const one_null[] = {registers[OperandName::c][0].data(), nullptr, registers[OperandName::c][2].data(),
                                            registers[OperandName::c][3].data()};
-  CHECK(problem_with([&](Batch& x) { x.source(OperandName::c) = one_null; }) == opcode + "register 1 of operand c is null");
+  CHECK(problem_with([&](Batch& x) { x.source(OperandName::c) = one_null; }) == opcode + "operand c: register 1 is null");
   const auto* between = reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(registers[OperandName::e][0].data()) + 2);
   CHECK(problem_with([&](Batch& x) { x.source(OperandName::e) = std::span(&between, 1); }) ==
-        opcode + "register 0 of operand e does not lie at a multiple of 4 bytes");
+        opcode + "operand e: register 0 does not lie at a multiple of 4 bytes");
 }
 
 TEST_CASE("what is missing in a batch is named, and memory where it is addressed") {
   const Instruction load("ldmatrix.sync.aligned.m8n8.x4.b16", "sm_90");
   WarpArrays warps(load.form(), 2, std::nullopt, 8);
   const Batch complete = warps.batch();
-  CHECK(load.problem(complete, 2) == std::nullopt);
-  CHECK(load.problem(Batch(), 0) == std::nullopt);
+  CHECK(problem(load, complete, 2) == std::nullopt);
+  CHECK(load.problem(Call(), 0) == std::nullopt);
   const std::string opcode = load.form().opcode + ": ";
   Batch batch = complete;
   batch.destination = {};
-  CHECK(load.problem(batch, 2) == opcode + "operand r has 4 registers of 32 bits; 0 given");
+  CHECK(problem(load, batch, 2) == opcode + "operand r has 4 registers of 32 bits; 0 given");
   batch = complete;
   batch.shared = nullptr;
-  CHECK(load.problem(batch, 2) == opcode + "operand p addresses memory of 1024 bytes, which is null");
+  CHECK(problem(load, batch, 2) == opcode + "operand p addresses memory of 1024 bytes, which is null");
   FormRegisters registers(load.form());
   batch = registers.batch();
-  CHECK(load.problem(batch) == opcode + "operand p addresses memory; none given");
+  CHECK(problem(load, batch) == opcode + "operand p addresses memory; none given");
   SharedMemory empty;
   batch.use(empty);
-  CHECK(load.problem(batch) == std::nullopt);
+  CHECK(problem(load, batch) == std::nullopt);
   batch = registers.batch();
   batch.shared_bytes = 512;
-  CHECK(load.problem(batch) == opcode + "operand p addresses memory of 512 bytes, which is null");
+  CHECK(problem(load, batch) == opcode + "operand p addresses memory of 512 bytes, which is null");
   SharedMemory memory(512);
   batch.use(memory);
-  CHECK(load.problem(batch) == std::nullopt);
+  CHECK(problem(load, batch) == std::nullopt);
   const std::uint32_t* const wide[] = {registers[OperandName::p][0].data(), registers[OperandName::p][0].data()};
   batch.source(OperandName::p) = wide;
-  CHECK(load.problem(batch) == opcode + "operand p has 1 registers of 32 bits; 2 given");
+  CHECK(problem(load, batch) == opcode + "operand p has 1 register of 32 bits; 2 given");
   batch.wide_addresses = true;
-  CHECK(load.problem(batch) == std::nullopt);
+  CHECK(problem(load, batch) == std::nullopt);
 }
 
 TEST_CASE("machine instructions have their names") {

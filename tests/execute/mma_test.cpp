@@ -375,7 +375,7 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
     const Form& form = mma.form();
     FormRegisters untouched(form);
     for (const Operand& operand : form.operands) untouched[operand.name].set(clean[operand.name].values());
-    mma.execute(clean.batch());
+    execute(mma, clean.batch());
 
     const bool sequence = mma.lowering().semantics == Semantics::split_dot;  // reads C while it writes D: see the next test
     for (const std::string source : {"c", "a", "b", "mixed"}) {
@@ -397,7 +397,7 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
       for (std::size_t i = 0; candidates.size() < d.size(); ++i) candidates.push_back(d[i].data());
       Batch batch = x.batch();
       batch.destination = candidates;
-      mma.execute(batch);
+      execute(mma, batch);
       for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(std::ranges::equal(std::span(candidates[i], warp_size), clean[OperandName::d][i]));
     }
   });
@@ -412,7 +412,7 @@ TEST_CASE("fp8 on sm_90 adds C register by register, so a register of C that is 
                                       x[OperandName::c][3].data()};
   x[OperandName::d][3].fill(0x40000000u);
   batch.source(OperandName::c) = c;
-  mma.execute(batch);
+  execute(mma, batch);
   const std::uint32_t expected[] = {0x3F800000, 0x3F800000, 0x40000000, 0x3F800003};
   for (std::size_t i = 0; i < 4; ++i) CHECK(x[OperandName::d][i][7] == expected[i]);
 }
@@ -425,7 +425,7 @@ TEST_CASE("one register may be several sources") {
   for (std::uint32_t& word : same) word = static_cast<std::uint32_t>(random()) & 0x3BFF'3BFF;
   for (Registers* r : {&clean.a, &clean.b, &clean.c})
     for (std::size_t i = 0; i < r->size(); ++i) (*r)[i] = same;
-  mma.execute(clean.batch());
+  execute(mma, clean.batch());
   const std::array<const std::uint32_t*, 4> all{same.data(), same.data(), same.data(), same.data()};
   Registers d(4);
   Batch batch;
@@ -433,19 +433,19 @@ TEST_CASE("one register may be several sources") {
   batch.source(OperandName::a) = all;
   batch.source(OperandName::b) = std::span(all).first(2);
   batch.source(OperandName::c) = all;
-  mma.execute(batch);
+  execute(mma, batch);
   CHECK(d.values() == clean.d.values());
 }
 
 TEST_CASE("of a register that d lists several times, what the later place gets stays") {
   for_each_filled(44, [](const Instruction& mma, FormRegisters& clean) {
-    mma.execute(clean.batch());
+    execute(mma, clean.batch());
     Registers& d = clean[OperandName::d];
     const std::size_t count = d.size();
     const auto execute_to = [&](const std::vector<std::uint32_t*>& destination) {
       Batch batch = clean.batch();
       batch.destination = destination;
-      mma.execute(batch);
+      execute(mma, batch);
     };
     Register once{};
     execute_to(std::vector<std::uint32_t*>(count, once.data()));

@@ -68,7 +68,7 @@ void load(const Instruction& instruction, SharedMemory& memory, const Register& 
   batch.use(memory);
   batch.offset = offset;
   batch.source(OperandName::p) = std::span(&p, 1);
-  instruction.execute(batch);
+  execute(instruction, batch);
 }
 
 void store(const Instruction& instruction, SharedMemory& memory, const Register& addresses, ConstRegisterList source,
@@ -79,7 +79,7 @@ void store(const Instruction& instruction, SharedMemory& memory, const Register&
   batch.offset = offset;
   batch.source(OperandName::p) = std::span(&p, 1);
   batch.source(OperandName::r) = source;
-  instruction.execute(batch);
+  execute(instruction, batch);
 }
 
 void move(const Instruction& instruction, Register& destination, const Register& source) {
@@ -88,7 +88,7 @@ void move(const Instruction& instruction, Register& destination, const Register&
   Batch batch;
   batch.destination = std::span(&d, 1);
   batch.source(OperandName::a) = std::span(&a, 1);
-  instruction.execute(batch);
+  execute(instruction, batch);
 }
 
 /// An element of the matrices in memory.

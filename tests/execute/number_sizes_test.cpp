@@ -99,11 +99,11 @@ TEST_CASE("numbers of any size, subnormal ones among them, have the reference's 
     Warp warp(mma.form());
     for (int i = 0; i < c.warps; ++i) {
       warp.draw(random);
-      mma.execute(warp.batch(), {.path = Path::reference});
+      execute(mma, warp.batch(), 1, {.path = Path::reference});
       const std::vector<Register> expected = warp.result();
       for (const std::string_view set : instruction_sets()) {
         use_instruction_set(set);
-        mma.execute(warp.batch());
+        execute(mma, warp.batch());
         ++comparisons;
         tally.expect(warp.result() == expected,
                      [&] { return std::string(c.opcode) + " on " + std::string(c.target) + " with " + std::string(set); });

@@ -39,7 +39,7 @@ TEST_CASE("padding that is not zero traps in every byte container, whatever is a
           const std::uint32_t before = registers[reg][lane];
           registers[reg][lane] ^= 1u << bit;
           const std::vector<Register> d = x[OperandName::d].values();
-          const auto trap = trap_in([&] { mma.execute(x.batch(), {.undefined = undefined}); });
+          const auto trap = trap_in([&] { execute(mma, x.batch(), 1, {.undefined = undefined}); });
           CAPTURE(form.opcode, reg, lane, bit);
           REQUIRE(trap.has_value() == padding);
           if (trap) {
@@ -59,13 +59,13 @@ TEST_CASE("a trap for padding names element, register and the bits that count") 
   const Instruction mma("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32", "sm_120a");
   FormRegisters x(mma.form());
   x[OperandName::a][1][6] = 0x3C02'3C3C;  // row 8 + 1, columns 8 to 11: the third is in the low bits, as ldmatrix leaves it
-  const auto of_a = trap_in([&] { mma.execute(x.batch()); });
+  const auto of_a = trap_in([&] { execute(mma, x.batch()); });
   REQUIRE(of_a.has_value());
   CHECK(of_a->reason ==
         "operand a holds 0x02 for row 9, column 10 (register 1, bits 16-23); of the byte of an e2m1 all but bits 2-5 must be zero");
   x[OperandName::a][1][6] = 0;
   x[OperandName::b][0][31] = 0x8000'0000;
-  const auto of_b = trap_in([&] { mma.execute(x.batch()); });
+  const auto of_b = trap_in([&] { execute(mma, x.batch()); });
   REQUIRE(of_b.has_value());
   CHECK(of_b->reason ==
         "operand b holds 0x80 for row 15, column 7 (register 0, bits 24-31); of the byte of an e3m2 all but bits 0-5 must be zero");

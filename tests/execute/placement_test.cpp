@@ -29,7 +29,7 @@ void execute_in_place(const Instruction& instruction, WarpArrays& warps, std::si
   }
   SharedMemory memory = warps.shared_memory(warp);
   batch.use(memory);
-  instruction.execute(batch, {.path = path});
+  execute(instruction, batch, 1, {.path = path});
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("registers may have any alignment of a 32-bit word: every form, alone 
       for (const Path path : paths) {
         CAPTURE(form.opcode, words, path == Path::fast);
         WarpArrays batch(form, count, std::nullopt, 5, words);
-        instruction.execute(batch.batch(), count, {.path = path});
+        execute(instruction, batch.batch(), count, {.path = path});
         CHECK(batch == expected);
       }
       for (std::size_t warp = 0; warp < count; ++warp) execute_in_place(instruction, alone, warp, paths[(warp + words) % 2]);
@@ -81,7 +81,7 @@ class OverlappingWarps {
     Batch batch = sources.batch();
     batch.source(OperandName::c) = {words.data() + c_.first, c_.stride};
     batch.destination = {words.data() + d_.first, d_.stride};
-    instruction.execute(batch, count, {.path = path});
+    execute(instruction, batch, count, {.path = path});
     return words;
   }
 
@@ -94,7 +94,7 @@ class OverlappingWarps {
         if (!source.is_empty()) source = source.from_warp(warp);
       batch.source(OperandName::c) = words.data() + c_.first + warp * c_.stride;
       batch.destination = words.data() + d_.first + warp * d_.stride;
-      instruction.execute(batch, 1, {.path = path});
+      execute(instruction, batch, 1, {.path = path});
     }
     return words;
   }
@@ -163,7 +163,7 @@ TEST_CASE("registers of ldmatrix and stmatrix may overlap the memory: all is rea
         } else {
           batch.source(r.name) = {registers, stride};
         }
-        instruction.execute(batch, 2, {.path = path});
+        execute(instruction, batch, 2, {.path = path});
         CAPTURE(form.opcode, draw, path == Path::fast);
         CHECK(warps.memory == expected.memory);
       }

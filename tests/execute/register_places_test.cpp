@@ -127,7 +127,7 @@ class Scene {
     Batch batch = registers.batch();
     SharedMemory memory = sources_.shared_memory(w);
     batch.use(memory);
-    instruction.execute(batch, {.path = Path::reference});
+    warpmat::execute(instruction, batch, 1, {.path = Path::reference});
   }
   void write(std::size_t w, std::size_t i, FormRegisters& registers) {
     const OperandName name = destination().first;
@@ -161,7 +161,7 @@ TEST_CASE("registers at any distance, listed or immediate: every form, both path
       for (const Path path : paths) {
         CAPTURE(form.opcode, static_cast<int>(layout), path == Path::fast);
         Scene found = scene;
-        instruction.execute(found.batch(), count, {.path = path});
+        execute(instruction, found.batch(), count, {.path = path});
         CHECK(found == expected);
       }
     }
@@ -196,7 +196,7 @@ TEST_CASE("C and D may share words at any distance: every form and target, both 
       for (const Path path : paths) {
         CAPTURE(form.opcode, std::string(target.name), path == Path::fast, one_file);
         Scene found = scene;
-        instruction.execute(found.batch(), count, {.path = path});
+        execute(instruction, found.batch(), count, {.path = path});
         CHECK(found == expected);
       }
       ++drawn;
@@ -254,8 +254,8 @@ TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major
         else
           listed.source(operand.name) = pointers[name];
       }
-      instruction.execute(listed, {.path = Path::reference});
-      instruction.execute(copies.batch(), {.path = Path::reference});
+      execute(instruction, listed, 1, {.path = Path::reference});
+      execute(instruction, copies.batch(), 1, {.path = Path::reference});
       const auto d = static_cast<std::size_t>(OperandName::d);
       for (std::size_t word = 0; word < numbers[d].size(); ++word) apart.words[numbers[d][word]] = copies[OperandName::d][word];
       shown += apart.words != expected.words;
@@ -270,7 +270,7 @@ TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major
         for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c}) {
           batch.source(name) = places(name);
         }
-        instruction.execute(batch, 1, {.path = path});
+        execute(instruction, batch, 1, {.path = path});
         CHECK(threads == expected.by_threads());
       }
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout.h>
@@ -9,6 +10,8 @@
 #include <optional>
 #include <random>
 #include <vector>
+
+#include "execute/named_call.h"
 
 /// The 32-bit registers of one operand, as the instructions take them.
 class Registers {

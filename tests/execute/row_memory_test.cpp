@@ -89,7 +89,7 @@ TEST_CASE("memory behind callbacks: every form that addresses memory, each row i
       const RowMemory memory = observed.memory();
       Batch batch = warps.batch();
       batch.rows = &memory;
-      instruction.execute(batch, count, {.path = path});
+      execute(instruction, batch, count, {.path = path});
       CHECK(warps == expected);
       CHECK(observed.log == expected_log(form, warps, 0));
     }
@@ -122,11 +122,11 @@ TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
         batch.source(OperandName::p) = {halves.data(), 2 * warp_size, 1, 2};
         batch.shared_base += above;
         if (callbacks) batch.rows = &memory;
-        instruction.execute(batch, count, {.path = path});
+        execute(instruction, batch, count, {.path = path});
         CHECK(warps == expected);
         CHECK(observed.log == (callbacks ? expected_log(form, warps, above) : std::vector<Access>{}));
         ++halves[1];  // lane 0 of warp 0: 2^32 too high
-        const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
+        const auto trap = operand_trap_of([&] { execute(instruction, batch, count, {.path = path}); });
         REQUIRE(trap);
         CHECK(trap->kind == Trap::Kind::out_of_range);
         CHECK(trap->address == addresses[0] + (std::uint64_t{1} << 32));
@@ -148,7 +148,7 @@ TEST_CASE("all addresses are checked before the first row is handed out") {
         const RowMemory memory = observed.memory();
         Batch batch = warps.batch();
         batch.rows = &memory;
-        const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
+        const auto trap = operand_trap_of([&] { execute(instruction, batch, count, {.path = path}); });
         REQUIRE(trap);
         CHECK(trap->kind == kind);
         CHECK(trap->site.operand == OperandName::p);
@@ -169,7 +169,7 @@ TEST_CASE("where the hardware checks all lanes' addresses, so do callbacks' inst
     const RowMemory memory = observed.memory();
     Batch batch = warps.batch();
     batch.rows = &memory;
-    const auto trap = operand_trap_of([&] { instruction.execute(batch, 1); });
+    const auto trap = operand_trap_of([&] { execute(instruction, batch, 1); });
     CHECK(trap.has_value() == instruction.lowering().exceptions.checks_all_addresses);
     CHECK(observed.log.size() == (trap ? 0 : 8));
     if (trap) CHECK(trap->site.lane == 31);
@@ -191,7 +191,7 @@ TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stm
       const RowMemory memory = observed.memory();
       Batch batch = warps.batch();
       batch.rows = &memory;
-      const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
+      const auto trap = operand_trap_of([&] { execute(instruction, batch, count, {.path = path}); });
       REQUIRE(trap);
       CHECK(trap->kind == Trap::Kind::refused);
       CHECK(trap->site.lane == 5);

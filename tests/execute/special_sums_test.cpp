@@ -40,12 +40,12 @@ std::uint32_t result(std::string_view opcode, std::string_view target, const Wor
   batch.source(OperandName::b) = b.data();
   batch.source(OperandName::c) = c.data();
   batch.destination = d.data();
-  mma.execute(batch, 1, {.path = Path::reference});
+  execute(mma, batch, 1, {.path = Path::reference});
   const std::vector<std::uint32_t> expected = d;
   for (const std::string_view set : instruction_sets()) {
     use_instruction_set(set);
     std::ranges::fill(d, 0);
-    mma.execute(batch, 1);
+    execute(mma, batch, 1);
     INFO(opcode << " on " << target << " with " << set);
     CHECK(d == expected);
   }

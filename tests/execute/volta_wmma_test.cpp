@@ -146,7 +146,7 @@ void move(const std::string& opcode, Registers& words, SharedMemory& memory) {
   for (std::size_t i = 0; i < words.size(); ++i) moved[i] = words[i];
   Batch batch = registers.batch();
   batch.use(memory);
-  instruction.execute(batch);
+  execute(instruction, batch);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = moved[i];
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("a program of wmma on sm_70 multiplies the matrices in memory, whateve
         fill('a', la, shape.m, shape.k, a, OperandName::a);
         fill('b', lb, shape.k, shape.n, b, OperandName::b);
         for (std::size_t i = 0; i < 8; ++i) registers[OperandName::c][i].fill(0);
-        product.execute(registers.batch());
+        execute(product, registers.batch());
         SharedMemory memory(memory_bytes);
         move(fmt::format("wmma.store.d.sync.aligned.col.{}.f32", name), registers[OperandName::d], memory);
         for (int row = 0; row < shape.m; ++row)

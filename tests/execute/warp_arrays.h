@@ -1,5 +1,6 @@
 #pragma once
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/instruction.h>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ class WarpArrays {
       warpmat::Batch batch = registers.batch();
       warpmat::SharedMemory shared = shared_memory(warp);
       batch.use(shared);
-      instruction.execute(batch, {.path = warpmat::Path::reference});
+      execute(instruction, batch, 1, {.path = warpmat::Path::reference});
       for (const warpmat::Operand& operand : form_.operands)
         for (std::size_t i = 0; operand.written && i < registers[operand.name].size(); ++i)
           std::ranges::copy(registers[operand.name][i], word(operand.name, warp, i));

@@ -1,5 +1,5 @@
 #include <warpmat/execute/fast/instruction_sets.h>
-#include <warpmat/execute/wgmma_chain.h>
+#include <warpmat/execute/wgmma_products.h>
 #include <warpmat/wgmma.h>
 
 #include <fmt/core.h>
@@ -72,15 +72,15 @@ TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[
                             {.negates_a = row[2] == "-1", .negates_b = row[3] == "-1", .selector = std::stoi(row[1])});
     SharedMemory memory(bytes_of(row[7]), 1024);
     const std::uint64_t descriptor = MatrixDescriptor({.start = 1024, .leading = 128, .stride = 4096}).encode();
-    Words b(instruction.b_words());
-    instruction.read_b(memory, descriptor, b.data());
+    Words b(b_words(instruction.form()));
+    read_b(instruction, memory, descriptor, b.data());
     const Words a = words_of(row[5]), metadata = words_of(row[6]), c = words_of(row[8]), d = words_of(row[9]);
     for (int warp = 0; warp < 4; ++warp)
       for (const Path path : {Path::fast, Path::reference}) {
         INFO(row[0] << " warp " << warp << " path " << static_cast<int>(path));
         Words result = of_warp(c, warp, form->d_registers());
         const Words own_metadata = form->sparse() ? of_warp(metadata, warp, 1) : Words();
-        instruction.multiply(pointers(result), of_warp(a, warp, 4).data(), b.data(), own_metadata.data(), row[4] == "1", {.path = path});
+        multiply(instruction, pointers(result), of_warp(a, warp, 4).data(), b.data(), own_metadata.data(), row[4] == "1", {.path = path});
         REQUIRE(result == of_warp(d, warp, form->d_registers()));
       }
     types.insert(row[0]);
@@ -90,7 +90,8 @@ TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[
 
 TEST_CASE("the registers of D may be anywhere, and overlap those of A", "[execute][wgmma]") {
   const Wgmma instruction = wgmma("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16");
-  Words a(instruction.a_words()), b(instruction.b_words()), c(static_cast<std::size_t>(instruction.form().d_registers()) * warp_size);
+  Words a(a_words(instruction.form())), b(b_words(instruction.form())),
+      c(static_cast<std::size_t>(instruction.form().d_registers()) * warp_size);
   std::mt19937 random(1);
   for (Words* words : {&a, &b, &c})
     for (std::uint32_t& word : *words) word = random() & 0x3fff3fff;  // numbers from 0 to 2
@@ -102,16 +103,16 @@ TEST_CASE("the registers of D may be anywhere, and overlap those of A", "[execut
                         c.begin() + static_cast<std::ptrdiff_t>((i + 1) * warp_size));
     apart.push_back(registers[i].data());
   }
-  instruction.multiply({apart.data(), apart.size()}, a.data(), b.data(), nullptr, true);
-  instruction.multiply(pointers(expected), a.data(), b.data(), nullptr, true);
+  multiply(instruction, {apart.data(), apart.size()}, a.data(), b.data(), nullptr, true);
+  multiply(instruction, pointers(expected), a.data(), b.data(), nullptr, true);
   for (std::size_t i = 0; i < registers.size(); ++i)
     CHECK(std::equal(registers[i].begin(), registers[i].end(), expected.begin() + static_cast<std::ptrdiff_t>(i * warp_size)));
   // A's registers are the first of D: what is read is what they held before.
   Words both = c;
   std::copy(a.begin(), a.end(), both.begin());
   Words alone = both;
-  instruction.multiply(pointers(alone), a.data(), b.data(), nullptr, true);
-  instruction.multiply(pointers(both), both.data(), b.data(), nullptr, true);
+  multiply(instruction, pointers(alone), a.data(), b.data(), nullptr, true);
+  multiply(instruction, pointers(both), both.data(), b.data(), nullptr, true);
   CHECK(both == alone);
 }
 
@@ -154,15 +155,15 @@ TEST_CASE("operands in memory come to the places that the fragments of the tile 
       };
       for (int warp = 0; warp < 4; ++warp)
         check(
-            a, true, [&](const SharedMemory& m, std::uint32_t* to) { instruction.read_a(m, descriptor.encode(), warp, to); },
-            instruction.a_words(), static_cast<std::uint32_t>(16 * warp));
+            a, true, [&](const SharedMemory& m, std::uint32_t* to) { read_a(instruction, m, descriptor.encode(), warp, to); },
+            a_words(instruction.form()), static_cast<std::uint32_t>(16 * warp));
       const std::size_t tile_words = static_cast<std::size_t>(form.tile_b_registers()) * warp_size;
       for (std::uint32_t tile = 0; tile < 3; ++tile)
         check(
             b, false,
             [&](const SharedMemory& m, std::uint32_t* to) {
-              Words all(instruction.b_words());
-              instruction.read_b(m, descriptor.encode(), all.data());
+              Words all(b_words(instruction.form()));
+              read_b(instruction, m, descriptor.encode(), all.data());
               std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(tile * tile_words), tile_words, to);
             },
             tile_words, 8 * tile);
@@ -173,27 +174,27 @@ TEST_CASE("the columns of a wide product are those of narrow ones", "[execute][w
   std::mt19937 random(1);
   const Wgmma wide = wgmma("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16");
   const Wgmma narrow = wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
-  Words a(wide.a_words()), b(wide.b_words()), d(128 * warp_size);
+  Words a(a_words(wide.form())), b(b_words(wide.form())), d(128 * warp_size);
   for (Words* words : {&a, &b, &d})
     for (std::uint32_t& word : *words) word = static_cast<std::uint32_t>(random());
   Words result = d;
-  wide.multiply(pointers(result), a.data(), b.data(), nullptr, true);
+  multiply(wide, pointers(result), a.data(), b.data(), nullptr, true);
   for (std::size_t tile = 0; tile < 32; ++tile) {
     Words part(d.begin() + static_cast<std::ptrdiff_t>(tile * 4 * warp_size),
                d.begin() + static_cast<std::ptrdiff_t>((tile + 1) * 4 * warp_size));
-    narrow.multiply(pointers(part), a.data(), b.data() + tile * 2 * warp_size, nullptr, true);
+    multiply(narrow, pointers(part), a.data(), b.data() + tile * 2 * warp_size, nullptr, true);
     REQUIRE(std::equal(part.begin(), part.end(), result.begin() + static_cast<std::ptrdiff_t>(tile * 4 * warp_size)));
   }
 }
 
 TEST_CASE("a product that leaves shared memory names operand and address", "[execute][wgmma]") {
   const Wgmma instruction = wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
-  Words b(instruction.b_words());
+  Words b(b_words(instruction.form()));
   const std::uint64_t descriptor = MatrixDescriptor({.start = 1024, .leading = 1024, .stride = 0}).encode();
   CHECK_THROWS_WITH(
-      instruction.read_b(SharedMemory(1024, 1024), descriptor, b.data()),
+      read_b(instruction, SharedMemory(1024, 1024), descriptor, b.data()),
       ContainsSubstring("the matrix that the descriptor of operand b names leaves shared memory, which has 1024 bytes from 0x400 on"));
-  CHECK_NOTHROW(instruction.read_b(SharedMemory(1152, 1024), descriptor, b.data()));
+  CHECK_NOTHROW(read_b(instruction, SharedMemory(1152, 1024), descriptor, b.data()));
 }
 
 TEST_CASE("a call whose descriptor leaves shared memory names the warp that reads there", "[execute][wgmma]") {
@@ -256,13 +257,13 @@ TEST_CASE("The registers of D of a wgmma may lie in any order", "[execute][wgmma
         "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8"}) {
     const Wgmma product = wgmma(opcode);
     CAPTURE(opcode);
-    Words a(product.a_words()), b(product.b_words()), d(static_cast<std::size_t>(product.form().d_registers()) * warp_size);
+    Words a(a_words(product.form())), b(b_words(product.form())), d(static_cast<std::size_t>(product.form().d_registers()) * warp_size);
     for (Words* const words : {&a, &b, &d})
       for (std::uint32_t& word : *words) word = static_cast<std::uint32_t>(random()) & 0xbf3fbf3f;
     a[17] |= 0x7c007c00;  // special in f16
     for (const bool accumulates : {false, true}) {
       Words expected = d;
-      product.multiply(pointers(expected), a.data(), b.data(), nullptr, accumulates);
+      multiply(product, pointers(expected), a.data(), b.data(), nullptr, accumulates);
       for (const Path path : {Path::fast, Path::reference})
         for (int order = 0; order < 3; ++order) {  // downwards, with gaps, and any
           Words apart(2 * d.size());
@@ -273,7 +274,7 @@ TEST_CASE("The registers of D of a wgmma may lie in any order", "[execute][wgmma
           if (order == 0) std::reverse(places.begin(), places.end());
           if (order == 2) std::shuffle(places.begin(), places.end(), random);
           for (std::size_t i = 0; i < places.size(); ++i) std::copy_n(d.data() + i * warp_size, warp_size, places[i]);
-          product.multiply(places, a.data(), b.data(), nullptr, accumulates, {.path = path});
+          multiply(product, places, a.data(), b.data(), nullptr, accumulates, {.path = path});
           Words found;
           for (const std::uint32_t* const place : places) found.insert(found.end(), place, place + warp_size);
           CHECK(found == expected);
@@ -308,7 +309,7 @@ TEST_CASE("a chain of wgmma has the results of its products one after the other"
           if (executes) use_instruction_set(set);
           const Wgmma product = wgmma(opcode);
           const auto registers = static_cast<std::size_t>(product.form().d_registers());
-          std::vector<Words> a(count, Words(product.a_words())), b(count, Words(product.b_words()));
+          std::vector<Words> a(count, Words(a_words(product.form()))), b(count, Words(b_words(product.form())));
           for (std::vector<Words>* const operand : {&a, &b})
             for (Words& words : *operand) std::ranges::generate(words, [&] { return number(any); });
           Words expected(registers * warp_size);
@@ -322,7 +323,7 @@ TEST_CASE("a chain of wgmma has the results of its products one after the other"
           std::vector<TileFactors> chain;
           for (std::size_t i = 0; i < count; ++i) {
             chain.push_back({a[i].data(), b[i].data()});
-            product.multiply(pointers(expected), a[i].data(), b[i].data(), nullptr, accumulates || i != 0);
+            multiply(product, pointers(expected), a[i].data(), b[i].data(), nullptr, accumulates || i != 0);
           }
           REQUIRE(multiply_chain(product, d, chain, accumulates, {}) == executes);
           if (!executes) continue;
@@ -335,7 +336,7 @@ TEST_CASE("a chain of wgmma has the results of its products one after the other"
 
 TEST_CASE("a chain of wgmma that is none changes nothing", "[execute][wgmma]") {
   const Wgmma product = wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
-  const Words a(product.a_words(), 0x3c003c00), b(product.b_words(), 0x3c003c00);
+  const Words a(a_words(product.form()), 0x3c003c00), b(b_words(product.form()), 0x3c003c00);
   const std::vector<TileFactors> chain(2, {a.data(), b.data()});
   Words d(5 * warp_size, 0x3f800000);
   const Words before = d;

@@ -117,7 +117,7 @@ TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmm
     std::ranges::copy(memory, move.memory.bytes().begin());
     Registers& registers = move.registers[OperandName::r];
     registers.fill(random);
-    instruction.execute(move.batch);
+    execute(instruction, move.batch);
     const std::vector<std::uint8_t> after(move.memory.bytes().begin(), move.memory.bytes().end());
     std::vector<std::uint8_t> untouched = after;
     for_each_place(moved(form), m, [&](std::size_t lane, std::size_t reg, std::size_t i, std::size_t number) {
@@ -251,7 +251,7 @@ void compare_product(Tally& tally, const Instruction& wmma, FormRegisters& regis
       expected[i][j] = expected_element(form, wmma.target().hardware, a[i], b[j], expected[i][j]);
   for (const Path path : {Path::fast, Path::reference}) {
     for (std::size_t i = 0; i < registers[OperandName::d].size(); ++i) registers[OperandName::d][i].fill(0xdeadbeef);
-    wmma.execute(registers.batch(), {.path = path});
+    execute(wmma, registers.batch(), 1, {.path = path});
     const Lines found = card_lines(form, registers, OperandName::d, m, n);
     for (std::size_t i = 0; i < found.size(); ++i)
       for (std::size_t j = 0; j < found[i].size(); ++j)
@@ -297,9 +297,9 @@ TEST_CASE("wmma.mma of f64 is mma of m8n8k4", "[wmma]") {
       for (const OperandName operand : {OperandName::a, OperandName::b, OperandName::c})  // numbers near 1
         for (std::size_t i = 1; i < registers[operand].size(); i += 2)
           for (std::uint32_t& high : registers[operand][i]) high = (high & 0x800fffff) | 0x3ff00000;
-      wmma.execute(registers.batch());
+      execute(wmma, registers.batch());
       const auto found = registers[OperandName::d].values();
-      mma.execute(registers.batch());
+      execute(mma, registers.batch());
       CHECK(found == registers[OperandName::d].values());
     }
 }
@@ -310,13 +310,13 @@ TEST_CASE("wmma.mma reads the first copy of elements that registers hold several
   FormRegisters registers(wmma.form());
   fill_product(wmma.form(), registers, false, random);
   CHECK(wmma.form().operand(OperandName::a).fragment.copies() == 4);
-  wmma.execute(registers.batch());
+  execute(wmma, registers.batch());
   const auto expected = registers[OperandName::d].values();
   for (std::size_t i = 2; i < 8; ++i) registers[OperandName::a][i].fill(0x7e007e00);
-  wmma.execute(registers.batch());
+  execute(wmma, registers.batch());
   CHECK(registers[OperandName::d].values() == expected);
   registers[OperandName::a][1].fill(0x7e007e00);
-  wmma.execute(registers.batch());
+  execute(wmma, registers.batch());
   CHECK(registers[OperandName::d].values() != expected);
 }
 
@@ -353,7 +353,7 @@ void multiply(const Instruction& mma, std::span<std::uint32_t* const> d, std::sp
   batch.source(OperandName::a) = in_a;
   batch.source(OperandName::b) = in_b;
   batch.source(OperandName::c) = in_c;
-  mma.execute(batch);
+  execute(mma, batch);
 }
 
 }  // namespace
@@ -372,7 +372,7 @@ TEST_CASE("wmma.mma is two mma: the second reads what the first has written wher
         batch.source(OperandName::a) = a;
         batch.source(OperandName::b) = b;
         batch.source(OperandName::c) = c;
-        wmma.execute(batch, {.path = path});
+        execute(wmma, batch, 1, {.path = path});
         for (std::size_t tile = 0; tile < 2; ++tile) {
           const std::span d(y.d.data() + 4 * tile, 4), c_of(y.c.data() + 4 * tile, 4);
           const std::string_view text(shape);
@@ -393,7 +393,7 @@ TEST_CASE("wmma.load and wmma.store trap where address or stride are wrong, and 
     Move move(instruction.form(), stride, address);
     for (std::size_t i = 0; i < move.registers[OperandName::r].size(); ++i) move.registers[OperandName::r][i].fill(7);
     change(move);
-    const auto trap = trap_in([&] { instruction.execute(move.batch); });
+    const auto trap = trap_in([&] { execute(instruction, move.batch); });
     for (std::size_t i = 0; i < move.registers[OperandName::r].size(); ++i)
       for (const std::uint32_t word : move.registers[OperandName::r][i]) CHECK((!trap || word == 7));
     if (trap)
@@ -435,13 +435,13 @@ TEST_CASE("many warps: a batch moves what single warps move, with a stride or wi
     batch.destination = {loaded.front().data(), 8 * warp_size};
     batch.shared = memories.data();
     batch.shared_bytes = batch.shared_stride = memory_bytes;
-    REQUIRE(load.problem(batch, warps) == std::nullopt);
-    load.execute(batch, warps);
+    REQUIRE(problem(load, batch, warps) == std::nullopt);
+    execute(load, batch, warps);
     for (std::size_t i = 0; i < warps; ++i) {
       Move move(load.form(), with_stride ? std::optional(static_cast<std::uint32_t>(8 * (1 + i))) : std::nullopt,
                 static_cast<std::uint32_t>(16 * i));
       std::ranges::copy(memory, move.memory.bytes().begin());
-      load.execute(move.batch);
+      execute(load, move.batch);
       for (std::size_t r = 0; r < 8; ++r) CHECK(loaded[8 * i + r] == move.registers[OperandName::r][r]);
     }
   }

@@ -4,6 +4,7 @@
 #include <warpmat/program.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
@@ -33,11 +34,11 @@ inline bool multiplies(const warpmat::Instruction& mma) {
   const std::vector<std::uint32_t> ones(4 * warpmat::warp_size, two_ones), zeros(4 * warpmat::warp_size, 0);
   for (const warpmat::Path path : {warpmat::Path::fast, warpmat::Path::reference}) {
     std::vector<std::uint32_t> d(4 * warpmat::warp_size, 0);
-    warpmat::Batch batch;
-    batch.source(warpmat::OperandName::a) = batch.source(warpmat::OperandName::b) = ones.data();
-    batch.source(warpmat::OperandName::c) = zeros.data();
-    batch.destination = d.data();
-    mma.execute(batch, 1, {.path = path});
+    const warpmat::RegisterView one = warpmat::read_only(ones.data());
+    const std::array<warpmat::RegisterView, 4> operands{d.data(), one, one, warpmat::read_only(zeros.data())};
+    warpmat::Call call;
+    call.operands = operands;
+    mma.execute(call, 1, {.path = path});
     if (std::ranges::count(d, sixteen) != std::ssize(d)) return false;
   }
   return true;

@@ -123,7 +123,7 @@ TEST_CASE("every sparse mma with a compressed A gives the dense product") {
       for (const OperandName scale : {OperandName::scale_a, OperandName::scale_b})
         if (const Operand* operand = form->find_operand(scale))
           set(scale, Eigen::MatrixXd::Ones(matrix_rows(operand->fragment), matrix_columns(operand->fragment)));
-      Instruction(*form, target_with(*form)).execute(x.batch());
+      execute(Instruction(*form, target_with(*form)), x.batch());
       const Operand& d = form->operand(OperandName::d);
       const Eigen::MatrixXd expected = a * b + c;
       REQUIRE(describe(d.fragment, compare(d.fragment, *d.format, x[OperandName::d].list(), expected)) == "");

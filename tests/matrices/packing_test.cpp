@@ -104,7 +104,7 @@ TEST_CASE("ldmatrix reads packed rows: every element comes to its byte, of every
       batch.destination = r.list();
       batch.use(memory);
       batch.source(OperandName::p) = std::span(&p, 1);
-      Instruction(form, target("sm_120a")).execute(batch);
+      execute(Instruction(form, target("sm_120a")), batch);
       const Eigen::MatrixXd bytes = gather(fragment, Format::u8, r.list());
       const int shift = packing == RowPacking::b8x16 ? container_shift(format) : 0;
       for (int i = 0; i < bytes.rows(); ++i)

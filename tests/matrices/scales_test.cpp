@@ -86,7 +86,7 @@ TEST_CASE("every block-scaled mma multiplies by the factors that its ids select"
         set(OperandName::c, c);
         set_scale(OperandName::scale_a, ids_a, scale_a);
         set_scale(OperandName::scale_b, ids_b, scale_b);
-        Instruction(*form, target_with(*form)).execute(x.batch());
+        execute(Instruction(*form, target_with(*form)), x.batch());
         // D = sum over the chunks of K of (A scale_A) (scale_B B), + C.
         Eigen::MatrixXd expected = c;
         for (int chunk = 0; chunk < vector; ++chunk) {
@@ -146,7 +146,7 @@ TEST_CASE("ids that the ISA does not define are named, and trap") {
     FormRegisters x(form);
     x.fill(random);
     set_ids(x, c.ids_name, c.ids);
-    const auto trap = trap_in([&] { Instruction(form, target("sm_120a")).execute(x.batch()); });
+    const auto trap = trap_in([&] { execute(Instruction(form, target("sm_120a")), x.batch()); });
     REQUIRE(trap.has_value());
     CHECK(trap->reason == c.message);
     CHECK(trap->site.lane == 0);
@@ -156,7 +156,7 @@ TEST_CASE("ids that the ISA does not define are named, and trap") {
   x.fill(random);
   set_ids(x, OperandName::ids_a, {2, 1});
   x[OperandName::ids_a][1][9] = 0;
-  const auto trap = trap_in([&] { Instruction(form, target("sm_120a")).execute(x.batch()); });
+  const auto trap = trap_in([&] { execute(Instruction(form, target("sm_120a")), x.batch()); });
   REQUIRE(trap.has_value());
   CHECK(trap->reason == "ids-a is {2, 0}; it must be {2, 1} as in lane 0");
   CHECK(trap->site.lane == 9);

@@ -23,12 +23,10 @@ inline std::optional<std::uint32_t> sum_of_products(warpmat::Path path) {
     a[lane] = a[warp_size + lane] = 0x0c003c00;              // 1 and 2^-12
     b[lane] = 0x14003c00;                                    // 1 and 2^-10
   }
-  Batch batch;
-  batch.source(OperandName::a) = a.data();
-  batch.source(OperandName::b) = b.data();
-  batch.source(OperandName::c) = c.data();
-  batch.destination = d.data();
-  mma.execute(batch, 1, {.path = path});
+  const std::array<RegisterView, 4> operands{d.data(), a.data(), b.data(), c.data()};
+  Call call;
+  call.operands = operands;
+  mma.execute(call, 1, {.path = path});
   for (const std::uint32_t word : d)
     if (word != d[0]) return std::nullopt;
   return d[0];

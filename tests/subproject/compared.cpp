@@ -52,20 +52,22 @@ bool agree(const Instruction& instruction, std::mt19937_64& random) {
   std::array<std::array<std::uint8_t, 256>, 2> memories{};
   for (const Path path : {Path::fast, Path::reference}) {
     const auto index = static_cast<std::size_t>(path);
-    Batch batch;
+    std::vector<RegisterView> views;
     for (const Operand& operand : instruction.form().operands) {
       std::vector<std::uint32_t>& words = operands[static_cast<std::size_t>(operand.name)];
       const std::size_t stride = words.size() / warps;
       if (operand.written) {
         results[index] = words;
-        batch.destination = {results[index].data(), stride};
+        views.emplace_back(results[index].data(), stride);
       } else {
-        batch.source(operand.name) = {words.data(), stride};
+        views.emplace_back(words.data(), stride);
       }
     }
-    batch.shared = memories[index].data();
-    batch.shared_bytes = memories[index].size();
-    instruction.execute(batch, warps, {.path = path});
+    Call call;
+    call.operands = views;
+    call.shared = memories[index].data();
+    call.shared_bytes = memories[index].size();
+    instruction.execute(call, warps, {.path = path});
   }
   for (const std::vector<std::uint32_t>& words : results)
     for (const std::uint32_t word : words) add_to_digest(word);

@@ -128,7 +128,7 @@ NpyArray expected(const Instruction& instruction, Arrays inputs, std::size_t cas
         has_memory ? inputs.at("shared").as<std::uint8_t>().subspan(i * memory_bytes, memory_bytes) : std::span<std::uint8_t>();
     std::ranges::copy(bytes, shared.bytes().begin());
     batch.use(shared);
-    instruction.execute(batch);
+    execute(instruction, batch);
     if (has_memory) std::ranges::copy(shared.bytes(), bytes.begin());
   }
   const std::string output = output_option(form);

@@ -10,6 +10,7 @@
 
 #include "catch.h"
 #include "command.h"
+#include "execute/named_call.h"
 #include "gpu/cases/cases.h"
 #include "gpu/runners/form_runner.h"
 #include "paths.h"
@@ -67,7 +68,7 @@ struct Examiner {
     FormRunner([&](const Form&, const Batch& batch) {
       const Element element = random_element(form.operand(OperandName::d).fragment, random);
       const Json json = Json::parse(explanation_json(explain(instruction, batch, element)).dump());
-      instruction.execute(batch);
+      execute(instruction, batch);
       const std::uint64_t executed = read_element(form.operand(OperandName::d).fragment, batch.destination, element);
       const std::string wrong = contradiction(form, batch, json, executed);
       steps += json.at("steps").size();
@@ -231,7 +232,7 @@ TEST_CASE("explain says which byte and lane an element of data movement comes fr
     FormRunner([&](const Form&, const Batch& batch) {
       const OperandName result = form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r;
       const Explanation e = explain(instruction, batch, random_element(form.operand(result).fragment, random));
-      instruction.execute(batch);
+      execute(instruction, batch);
       std::uint64_t there = 0;
       if (e.move->memory) {
         const std::span<const std::uint8_t> bytes(batch.shared, batch.shared_bytes);

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <warpmat/lists/statement_batch.h>
+#include <warpmat/lists/statement_call.h>
 #include <warpmat/program.h>
 
 #include "tools/browser/questions.h"
@@ -99,8 +99,8 @@ class ListRun {
       if (&statement == wanted) break;
       warp_.execute(statement);
     }
-    const StatementBatch batch(warp_, *wanted);
-    return explain_pair(*wanted->matrix(), batch.get(), element, against, {});
+    const StatementCall call(warp_, *wanted);
+    return explain_pair(*wanted->matrix(), call.get(), element, against, {});
   }
 
   const Program& program() const { return program_; }

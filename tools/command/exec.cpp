@@ -60,24 +60,22 @@ class Chunk {
  public:
   Chunk(const Work& work, std::size_t cases) : work_(work), cases_(cases), memory_(cases * work.inputs.memory_bytes) {
     const Form& form = work.instruction.form();
-    for (const Operand& operand : form.operands) {
+    for (std::size_t i = 0; i < form.operands.size(); ++i) {
+      const Operand& operand = form.operands[i];
       const bool number = operand.kind != OperandKind::fragment && operand.kind != OperandKind::address;
       if (operand.kind == OperandKind::stride && !work.options.operands.numbers.at(std::string(name(operand.name)))) continue;
       const auto words = static_cast<std::size_t>(operand.words());
       std::vector<Register>& registers = of(operand.name);
       registers.resize(words * (number ? 1 : cases));
-      if (operand.written) {
-        batch_.destination = {registers.data()->data(), words * warp_size};
-      } else {
-        batch_.source(operand.name) = {registers.data()->data(), number ? 0 : words * warp_size};
-      }
+      views_[i] = {registers.data()->data(), number ? 0 : words * warp_size};
     }
+    call_.operands = std::span(views_).first(form.operands.size());
     for (const NumberRole& number : number_roles())
       if (form.find_operand(number.operand) != nullptr && !of(number.operand).empty())
         of(number.operand)[number.word].fill(work.options.operands.numbers.at(number.option).value_or(0));
     memory_.reserve(1);  // memory of 0 bytes is memory, too; a null pointer is none
-    batch_.shared = memory_.data();
-    batch_.shared_bytes = batch_.shared_stride = work.inputs.memory_bytes;
+    call_.shared = memory_.data();
+    call_.shared_bytes = call_.shared_stride = work.inputs.memory_bytes;
   }
 
   Chunk(const Chunk&) = delete;
@@ -95,7 +93,7 @@ class Chunk {
  private:
   void execute(std::size_t first, std::size_t count) {
     try {
-      work_.instruction.execute(batch_, count, work_.options.execution);
+      work_.instruction.execute(call_, count, work_.options.execution);
     } catch (const Trap& trap) {
       throw trap.at(fmt::format("case {}", first + static_cast<std::size_t>(trap.site.warp)));
     }
@@ -163,7 +161,8 @@ class Chunk {
   std::array<std::vector<Register>, operand_name_count> registers_;  ///< by OperandName: [cases][words of the operand]; numbers [words]
   std::vector<std::uint8_t> memory_;                                 ///< [cases][bytes]
   std::vector<std::byte> matrices_;                                  ///< of an input or of the result, [cases][bytes]
-  Batch batch_;
+  std::array<RegisterView, operand_name_count> views_;
+  Call call_;
 };
 
 void exec(ExecOptions options, const Command& command) {

@@ -1,6 +1,7 @@
 // warpmat exec of wgmma: a case is a warpgroup. A is in registers or in shared memory, B in shared memory, C and D in registers.
 
 #include <fmt/core.h>
+#include <warpmat/execute/wgmma_products.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/instruction.h>
 #include <warpmat/wgmma.h>
@@ -187,8 +188,8 @@ class WgmmaChunk {
   explicit WgmmaChunk(const WgmmaWork& work)
       : work_(work),
         form_(work.instruction.form()),
-        a_(warps * work.instruction.a_words()),
-        b_(work.instruction.b_words()),
+        a_(warps * a_words(work.instruction.form())),
+        b_(b_words(work.instruction.form())),
         d_(warps * static_cast<std::size_t>(form_.d_registers()) * warp_size),
         e_(warps * warp_size) {}
 
@@ -257,15 +258,15 @@ class WgmmaChunk {
   void execute(std::size_t index) {
     const Wgmma& instruction = work_.instruction;
     const SharedMemory memory = SharedMemory::borrowing(memory_);
-    const std::size_t a_words = instruction.a_words(), d_words = d_.size() / warps;
+    const std::size_t a_words = warpmat::a_words(instruction.form()), d_words = d_.size() / warps;
     try {
-      instruction.read_b(memory, b_descriptor_, b_.data());
+      read_b(instruction, memory, b_descriptor_, b_.data());
       for (std::size_t warp = 0; warp < warps; ++warp) {
         std::uint32_t* const a = a_.data() + warp * a_words;
-        if (work_.inputs.a_descriptor) instruction.read_a(memory, a_descriptor_, static_cast<int>(warp), a);
+        if (work_.inputs.a_descriptor) read_a(instruction, memory, a_descriptor_, static_cast<int>(warp), a);
         const auto d = registers_in(std::span(d_).subspan(warp * d_words, d_words));
-        instruction.multiply({d.data(), d.size()}, a, b_.data(), e_.data() + warp * warp_size, work_.options.wgmma.scale_d != 0,
-                             work_.options.execution);
+        multiply(instruction, {d.data(), d.size()}, a, b_.data(), e_.data() + warp * warp_size, work_.options.wgmma.scale_d != 0,
+                 work_.options.execution);
       }
     } catch (const Trap& trap) {
       throw trap.at(fmt::format("case {}", index));

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 #include <warpmat/explain.h>
 #include <warpmat/files/output_file.h>
-#include <warpmat/lists/statement_batch.h>
+#include <warpmat/lists/statement_call.h>
 #include <warpmat/lower/tensor_statement.h>
 #include <warpmat/program.h>
 #include <warpmat/wgmma.h>
@@ -58,7 +58,7 @@ std::map<std::string, std::string> take_generated(const Form& form, OperandOptio
 /// The registers and the memory of one case.
 class Case {
  public:
-  Case(const Form& form, ExplainOptions options) : form_(form) {
+  Case(const Form& form, ExplainOptions options) : form_(form), views_(form.operands.size()) {
     const auto generated = take_generated(form, options.operands);
     const std::vector<FileRole> roles = checked_roles(form, options.operands, false);
     Inputs inputs(form, roles, options.operands);
@@ -66,7 +66,8 @@ class Case {
       throw std::runtime_error(fmt::format("--case must be 0 to {}; it is {}", inputs.cases.value_or(1) - 1, options.which));
     make_registers(options.operands);
     memory_ = SharedMemory(inputs.memory_bytes);
-    batch_.use(memory_);
+    call_.use(memory_);
+    call_.operands = views_;
     for (const auto& input : inputs.files) read(*input, options.which, options.operands);
     if (inputs.sparse_a) read(*inputs.sparse_a, options.which, options.operands);
     for (const auto& [option, source] : generated) generate(form.operand(*find_operand_name(option)), source, options.operands);
@@ -74,20 +75,18 @@ class Case {
   Case(const Case&) = delete;
   Case& operator=(const Case&) = delete;
 
-  const Batch& batch() const { return batch_; }
+  const Call& call() const { return call_; }
 
  private:
   void make_registers(const OperandOptions& options) {
-    for (const Operand& operand : form_.operands) {
+    for (std::size_t i = 0; i < form_.operands.size(); ++i) {
+      const Operand& operand = form_.operands[i];
       if (operand.kind == OperandKind::stride && !options.numbers.at(std::string(name(operand.name)))) continue;
       std::vector<Register>& registers = registers_[static_cast<std::size_t>(operand.name)];
       registers.resize(static_cast<std::size_t>(operand.words()));
       std::vector<std::uint32_t*>& words = words_[static_cast<std::size_t>(operand.name)];
       for (Register& r : registers) words.push_back(r.data());
-      if (operand.written)
-        batch_.destination = words;
-      else
-        batch_.source(operand.name) = words;
+      views_[i] = words;
     }
     for (const NumberRole& number : number_roles())
       if (auto& registers = registers_[static_cast<std::size_t>(number.operand)]; !registers.empty())
@@ -132,7 +131,8 @@ class Case {
   std::array<std::vector<Register>, operand_name_count> registers_;    ///< by OperandName
   std::array<std::vector<std::uint32_t*>, operand_name_count> words_;  ///< the same
   SharedMemory memory_;
-  Batch batch_;
+  std::vector<RegisterView> views_;
+  Call call_;
 };
 
 int checked(const char* option, int value, int count, const Form& form) {
@@ -155,10 +155,10 @@ std::vector<Element> wanted_elements(const Form& form, const ExplainOptions& opt
 
 /// Explains every selected element, and the same with --against. `computer` is an Instruction, a WgmmaForm or a NamedProduct.
 template <typename Computer>
-std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Batch& batch, const ExplainOptions& options) {
+std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Call& call, const ExplainOptions& options) {
   std::vector<ExplanationPair> pairs;
   for (const Element& element : wanted_elements(form, options))
-    pairs.push_back(explain_pair(computer, batch, element, options.against, options.execution));
+    pairs.push_back(explain_pair(computer, call, element, options.against, options.execution));
   return pairs;
 }
 
@@ -174,7 +174,7 @@ std::vector<ExplanationPair> explained_product(const ExplainOptions& options) {
   if (named.product.negates_a || named.product.negates_b)
     throw std::invalid_argument("explain does not show negated operands: clear bits 13 and 14 of --descriptor");
   Case inputs(*named.product.tile, options);
-  return explained(named, *named.product.tile, inputs.batch(), options);
+  return explained(named, *named.product.tile, inputs.call(), options);
 }
 
 /// Explains an instruction on operands from options. For wgmma these are those of a tile.
@@ -191,11 +191,11 @@ std::vector<ExplanationPair> explained_instruction(const ExplainOptions& options
     if (!options.target.empty() && options.target != "sm_90a")
       throw std::invalid_argument(fmt::format("{} exists for sm_90a alone", wgmma->opcode));
     Case inputs(*wgmma->tile, options);
-    return explained(*wgmma, *wgmma->tile, inputs.batch(), options);
+    return explained(*wgmma, *wgmma->tile, inputs.call(), options);
   }
   const Instruction instruction(opcode, options.target);
   Case inputs(instruction.form(), options);
-  return explained(instruction, instruction.form(), inputs.batch(), options);
+  return explained(instruction, instruction.form(), inputs.call(), options);
 }
 
 void check_no_operands(const OperandOptions& options) {
@@ -215,8 +215,8 @@ std::vector<ExplanationPair> explained_statement(const ExplainOptions& options) 
     if (&statement == &wanted) break;
     session.warp.execute(statement, options.execution);
   }
-  StatementBatch batch(session.warp, wanted);
-  return explained(*wanted.matrix(), wanted.matrix()->form(), batch.get(), options);
+  const StatementCall call(session.warp, wanted);
+  return explained(*wanted.matrix(), wanted.matrix()->form(), call.get(), options);
 }
 
 void explain_command(const ExplainOptions& options) {

@@ -27,33 +27,34 @@ void write_operand(const std::string& path, const Why& why, std::vector<std::uin
   write_npy(path, array);
 }
 
-/// Registers of a product as the batch of its instruction.
-class StepBatch {
+/// The call of an mma with the registers of a product.
+class StepCall {
  public:
-  StepBatch(const Form& form, const Why::Step& step) : d_(static_cast<std::size_t>(form.operand(OperandName::d).words())) {
-    take(OperandName::a, step.a, a_);
-    take(OperandName::b, step.b, b_);
-    take(OperandName::c, step.c, c_);
+  StepCall(const Form& form, const Why::Step& step) : d_(static_cast<std::size_t>(form.operand(OperandName::d).words())) {
+    take(step.a, a_);
+    take(step.b, b_);
+    take(step.c, c_);
     for (Register& r : d_) results_.push_back(r.data());
-    batch_.destination = results_;
+    views_ = {results_, a_, b_, c_};
+    call_.operands = views_;
   }
-  StepBatch(const StepBatch&) = delete;
-  StepBatch& operator=(const StepBatch&) = delete;
+  StepCall(const StepCall&) = delete;
+  StepCall& operator=(const StepCall&) = delete;
 
-  const Batch& get() const { return batch_; }
+  const Call& get() const { return call_; }
 
  private:
-  void take(OperandName name, const std::vector<std::uint32_t>& words, std::vector<std::uint32_t*>& to) {
+  void take(const std::vector<std::uint32_t>& words, std::vector<std::uint32_t*>& to) {
     std::vector<Register>& registers = sources_.emplace_back(words.size() / warp_size);
     std::memcpy(registers.data(), words.data(), words.size() * sizeof(std::uint32_t));
     for (Register& r : registers) to.push_back(r.data());
-    batch_.source(name) = to;
   }
 
   std::list<std::vector<Register>> sources_;
   std::vector<Register> d_;
   std::vector<std::uint32_t*> a_, b_, c_, results_;
-  Batch batch_;
+  std::array<RegisterView, 4> views_;
+  Call call_;
 };
 
 bool explainable(const Form& form, const Why::Step& step) {
@@ -84,8 +85,8 @@ std::string parting_of(const Why& why, std::string_view target, const std::strin
     if (step.opcode.starts_with("wgmma")) return fmt::format("{} is not compared: its operands were not kept\n", product);
     const Instruction instruction(step.opcode, target);
     if (!explainable(instruction.form(), step)) return fmt::format("{} is not compared: its operands were not kept\n", product);
-    const StepBatch batch(instruction.form(), step);
-    const ExplanationPair pair = explain_pair(instruction, batch.get(), {step.row, step.column, 0}, against, {});
+    const StepCall call(instruction.form(), step);
+    const ExplanationPair pair = explain_pair(instruction, call.get(), {step.row, step.column, 0}, against, {});
     if (pair.one.result == pair.other->result) continue;
     const auto parts = parting(pair.one, *pair.other);
     const Format format = pair.one.form->format(OperandName::d);

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/wgmma_products.h>
 #include <warpmat/explain.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/tensor_work.h>
@@ -49,9 +50,9 @@ Here here(const Follower& follower, const Json& question) {
 }
 
 /// The registers of a matrix instruction's operands, as it takes them: those of 64 bits in halves.
-class MatrixBatch {
+class MatrixCall {
  public:
-  explicit MatrixBatch(const Here& at) : matrix_(at.warp.program().of<code::Matrix>(at.operation)) {
+  explicit MatrixCall(const Here& at) : matrix_(at.warp.program().of<code::Matrix>(at.operation)), views_(form().operands.size()) {
     const code::Slot* result = at.warp.slots(at.operation);
     const code::Slot* source = result + at.operation.results;
     for (const OperandWords& operand : matrix_.operands) {
@@ -59,22 +60,20 @@ class MatrixBatch {
       std::vector<std::uint32_t*>& list = lists_.emplace_back();
       const bool address = operand.kind == OperandKind::address;
       const Operand* const full = form().find_operand(operand.name);
-      const bool wide = !address && full != nullptr && full->kind == OperandKind::fragment && full->fragment.register_bits() == 64;
+      const bool wide = !address && full->kind == OperandKind::fragment && full->fragment.register_bits() == 64;
       for (int i = 0; i < operand.words; i += wide ? 2 : 1, ++slot)
         copy(at, *slot, wide || (address && !matrix_.narrow_address), address, list);
-      if (operand.written)
-        batch_.destination = list;
-      else
-        batch_.source(operand.name) = list;
+      views_[static_cast<std::size_t>(full - form().operands.data())] = list;
       names_.push_back(operand.name);
     }
+    call_.operands = views_;
   }
-  MatrixBatch(const MatrixBatch&) = delete;
-  MatrixBatch& operator=(const MatrixBatch&) = delete;
+  MatrixCall(const MatrixCall&) = delete;
+  MatrixCall& operator=(const MatrixCall&) = delete;
 
   const Instruction& instruction() const { return matrix_.instruction; }
   const Form& form() const { return matrix_.instruction.form(); }
-  const Batch& get() const { return batch_; }
+  const Call& get() const { return call_; }
   const std::vector<std::uint32_t*>* find(OperandName name) const {
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (names_[i] == name) return &lists_[i];
@@ -101,7 +100,8 @@ class MatrixBatch {
   std::deque<Register> registers_;
   std::deque<std::vector<std::uint32_t*>> lists_;
   std::vector<OperandName> names_;
-  Batch batch_;
+  std::vector<RegisterView> views_;
+  Call call_;
 };
 
 Json matrix_json(const numbers::Matrix& matrix, const std::string& title) {
@@ -185,12 +185,12 @@ Json wgmma_json(const Here& at, OperandName name) {
     if (product.a_in_registers)
       for (int i = 0; i < wgmma.form().a_registers(); ++i) copy(source(i));
     else
-      words.resize(wgmma.a_words()), wgmma.read_a(shared(), at.row<std::uint64_t>(source(0))[0], at.warp.index() % 4, words.data());
+      words.resize(a_words(wgmma.form())), read_a(wgmma, shared(), at.row<std::uint64_t>(source(0))[0], at.warp.index() % 4, words.data());
     return matrix_json(numbers::gather(operand.fragment, *operand.format, registers(0, static_cast<std::size_t>(operand.words()))), title);
   }
   const auto each = static_cast<std::size_t>(operand.words());
   if (name == OperandName::b)
-    words.resize(wgmma.b_words()), wgmma.read_b(shared(), at.row<std::uint64_t>(source(product.b_source()))[0], words.data());
+    words.resize(b_words(wgmma.form())), read_b(wgmma, shared(), at.row<std::uint64_t>(source(product.b_source()))[0], words.data());
   else if (name == OperandName::d)
     for (int i = 0; i < at.operation.results; ++i) copy(at.warp.result_slot(at.operation, i));
   else
@@ -298,10 +298,10 @@ Json matrix(const Follower& follower, const Json& question) {
   if (place.operation.semantics == Semantics::tensor_memory) return tcgen05_json(place, at.lane, name);
   if (place.operation.semantics != Semantics::matrix)
     throw std::invalid_argument(fmt::format("the statement at hand is no matrix instruction: {}", place.opcode()));
-  const MatrixBatch batch(place);
-  const auto* const list = batch.find(name);
+  const MatrixCall call(place);
+  const auto* const list = call.find(name);
   if (list == nullptr) throw std::invalid_argument(fmt::format("{} has no operand {}", place.opcode(), warpmat::name(name)));
-  return fragment_json(batch.form(), name, std::vector<const std::uint32_t*>(list->begin(), list->end()));
+  return fragment_json(call.form(), name, std::vector<const std::uint32_t*>(list->begin(), list->end()));
 }
 
 Json explain(const Follower& follower, const Json& question) {
@@ -309,9 +309,9 @@ Json explain(const Follower& follower, const Json& question) {
   if (place.operation.semantics != Semantics::matrix ||
       place.warp.program().of<code::Matrix>(place.operation).instruction.form().find_operand(OperandName::d) == nullptr)
     throw std::invalid_argument(fmt::format("the statement at hand is no mma: {}", place.opcode()));
-  const MatrixBatch batch(place);
+  const MatrixCall call(place);
   const Json& element = question.at("element");
-  const Explanation explanation = warpmat::explain(batch.instruction(), batch.get(), {element.at(0), element.at(1), 0});
+  const Explanation explanation = warpmat::explain(call.instruction(), call.get(), {element.at(0), element.at(1), 0});
   return {{"text", explanation_text(explanation)}, {"bits", explanation.result}};
 }
 

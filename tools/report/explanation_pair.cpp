@@ -21,8 +21,8 @@ struct Computer {
   explicit Computer(const WgmmaForm& w) : form(w.tile), target(find_target("sm_90a")), lowering(&lowering_of(w)), tile_of(w.opcode) {}
   explicit Computer(const NamedProduct& n) : form(n.product.tile), target(n.target), lowering(n.product.lowering), tile_of(n.opcode) {}
 
-  Explanation explain(const Batch& batch, const Element& element, const ExecutionOptions& options) const {
-    Explanation explanation = warpmat::explain(*form, *target, *lowering, batch, element, options);
+  Explanation explain(const Call& call, const Element& element, const ExecutionOptions& options) const {
+    Explanation explanation = warpmat::explain(*form, *target, *lowering, call, element, options);
     explanation.tile_of = tile_of;
     if (!tile_of.empty()) explanation.as = fmt::format("{} on {}", tile_of.substr(0, tile_of.find('.')), target->name);
     return explanation;
@@ -41,9 +41,9 @@ class Mutant {
   Mutant(const Mutant&) = delete;
   Mutant& operator=(const Mutant&) = delete;
 
-  Explanation explain(Computer of, const Batch& batch, const Element& element, const ExecutionOptions& options) const {
+  Explanation explain(Computer of, const Call& call, const Element& element, const ExecutionOptions& options) const {
     of.lowering = &lowering_;
-    Explanation explanation = of.explain(batch, element, options);
+    Explanation explanation = of.explain(call, element, options);
     explanation.as = name_;
     return explanation;
   }
@@ -58,20 +58,20 @@ class Mutant {
   Lowering lowering_;
 };
 
-ExplanationPair pair_of(const Computer& computer, const Batch& batch, const Element& element, const std::string& against,
+ExplanationPair pair_of(const Computer& computer, const Call& call, const Element& element, const std::string& against,
                         const ExecutionOptions& options) {
-  ExplanationPair pair{computer.explain(batch, element, options), std::nullopt, nullptr};
+  ExplanationPair pair{computer.explain(call, element, options), std::nullopt, nullptr};
   if (against == "f32") {
-    pair.other = explain_as_f32(*computer.form, *computer.target, *computer.lowering, batch, element, options);
+    pair.other = explain_as_f32(*computer.form, *computer.target, *computer.lowering, call, element, options);
   } else if (against.starts_with("sm_") || find_target_or_card(against) != nullptr) {
     const Computer other(Instruction(computer.form->opcode, against));
     if (*other.form != *computer.form)
       throw std::invalid_argument(fmt::format("the registers of {} hold other elements on {} than on {}: explain each by itself",
                                               computer.form->opcode, against, computer.target->name));
-    pair.other = other.explain(batch, element, options);
+    pair.other = other.explain(call, element, options);
   } else if (!against.empty()) {
     const auto mutant = std::make_shared<Mutant>(computer, against);
-    pair.other = mutant->explain(computer, batch, element, options);
+    pair.other = mutant->explain(computer, call, element, options);
     pair.model = mutant;
   }
   return pair;
@@ -79,21 +79,21 @@ ExplanationPair pair_of(const Computer& computer, const Batch& batch, const Elem
 
 }  // namespace
 
-ExplanationPair explain_pair(const Instruction& instruction, const Batch& batch, const Element& element, const std::string& against,
+ExplanationPair explain_pair(const Instruction& instruction, const Call& call, const Element& element, const std::string& against,
                              const ExecutionOptions& options) {
-  return pair_of(Computer(instruction), batch, element, against, options);
+  return pair_of(Computer(instruction), call, element, against, options);
 }
 
-ExplanationPair explain_pair(const WgmmaForm& form, const Batch& batch, const Element& element, const std::string& against,
+ExplanationPair explain_pair(const WgmmaForm& form, const Call& call, const Element& element, const std::string& against,
                              const ExecutionOptions& options) {
-  return pair_of(Computer(form), batch, element, against, options);
+  return pair_of(Computer(form), call, element, against, options);
 }
 
-ExplanationPair explain_pair(const NamedProduct& named, const Batch& batch, const Element& element, const std::string& against,
+ExplanationPair explain_pair(const NamedProduct& named, const Call& call, const Element& element, const std::string& against,
                              const ExecutionOptions& options) {
   if (named.product.k96())
     throw std::invalid_argument(fmt::format("{} with K = 96 consists of no mma whose steps could be shown", named.opcode));
-  return pair_of(Computer(named), batch, element, against, options);
+  return pair_of(Computer(named), call, element, against, options);
 }
 
 }  // namespace warpmat

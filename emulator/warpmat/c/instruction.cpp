@@ -6,20 +6,27 @@
 #include <string_view>
 
 #include <warpmat/execute/instruction_operands.h>
-#include <warpmat/execute/staged_product.h>
 #include <warpmat/forms.h>
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/wgmma.h>
 
+namespace {
+
+std::vector<warpmat::c::CallOperand> call_operands(const warpmat::Instruction& instruction) {
+  std::vector<warpmat::c::CallOperand> all;
+  for (const warpmat::InstructionOperand& operand : instruction.operands())
+    all.push_back({operand.kind(), static_cast<std::uint8_t>(operand.words()), operand.is_written(), operand.is_optional()});
+  return all;
+}
+
+}  // namespace
+
 warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target_)
     : instruction(form, target_),
-      operands(warpmat::operand_words(instruction.form())),
-      operand_count(operands.size()),
+      operands(call_operands(instruction)),
+      fewest_operands(warpmat::fewest_operands(instruction.operands())),
       addresses_memory(instruction.form().find_operand(warpmat::OperandName::p) != nullptr),
-      lane_kernel(warpmat::find_lane_kernel(instruction)),
-      product(warpmat::find_product(instruction)),
-      lane_product(warpmat::find_lane_product(product)),
-      moves(warpmat::find_moves(instruction)),
+      loads(instruction.form().mnemonic == warpmat::Mnemonic::ldmatrix || instruction.form().mnemonic == warpmat::Mnemonic::wmma_load),
       sass(sass_name(instruction.form(), instruction.lowering())),
       machine(sass ? *sass : machine_name(instruction.form(), instruction.lowering())),
       evidence(name(label_of(instruction.lowering()))),
@@ -47,12 +54,10 @@ warpmat::OpcodeFields fields_of_other(const warpmat::Instruction& instruction) {
 
 warpmat_instruction::warpmat_instruction(const warpmat::Instruction& other)
     : instruction(other),
-      operand_count(other.operands().size()),
+      operands(call_operands(other)),
+      fewest_operands(warpmat::fewest_operands(other.operands())),
       addresses_memory(is_warpgroup(other)),
-      lane_kernel(nullptr),
-      product(nullptr),
-      lane_product(nullptr),
-      moves(nullptr),
+      loads(false),
       sass(is_warpgroup(other) ? std::optional(sass_name(other.wgmma())) : std::nullopt),
       machine(sass.value_or("")),
       evidence(name(other.label())),

@@ -5,30 +5,37 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <warpmat/c.h>
 
-#include <warpmat/execute/operand_words.h>
-#include <warpmat/execute/staged_warp.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
+
+namespace warpmat::c {
+
+/// What a call needs to know of an operand, in one word.
+struct CallOperand {
+  InstructionOperand::Kind kind;
+  std::uint8_t words;  ///< 32-bit words a lane; an address has two where the call's have 64 bits
+  bool written, optional;
+};
+
+}  // namespace warpmat::c
 
 /// The C interface's handle: an instruction and what a call needs to know about it. Made once; never destroyed.
 struct warpmat_instruction {
   explicit warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target);
-  /// Of another kind than matrix: what follows `operands` is null or empty, but for texts.
+  /// Of another kind than matrix.
   explicit warpmat_instruction(const warpmat::Instruction& other);
 
   bool is_matrix() const { return instruction.kind() == warpmat::InstructionKind::matrix; }
 
   const warpmat::Instruction instruction;
-  const std::span<const warpmat::OperandWords> operands;
-  const std::size_t operand_count;  ///< of Instruction::operands()
+  const std::vector<warpmat::c::CallOperand> operands;  ///< of Instruction::operands()
+  const std::size_t fewest_operands;                    ///< without optional ones at the end
   const bool addresses_memory;
-  const warpmat::FastPath* const lane_kernel;   ///< see StagedWarp
-  const warpmat::FastPath* const product;       ///< see StagedProduct; nullptr for other instructions
-  const warpmat::FastPath* const lane_product;  ///< see LaneProduct; the same or nullptr
-  const warpmat::MovePlan* const moves;         ///< for ldmatrix, stmatrix and movmatrix, else nullptr
+  const bool loads;  ///< ldmatrix and wmma.load
   const std::optional<std::string> sass;
   const std::string machine;  ///< `sass` if it is known
   const std::string evidence, source, layout_evidence, layout_source, target, opcode;

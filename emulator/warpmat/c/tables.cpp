@@ -373,7 +373,7 @@ warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_
   out.sass = instruction->sass ? instruction->sass->c_str() : nullptr;
   out.evidence = instruction->evidence.c_str();
   out.source = instruction->source.c_str();
-  out.operands = static_cast<int>(instruction->operand_count);
+  out.operands = static_cast<int>(instruction->operands.size());
   out.layout_evidence = instruction->layout_evidence.c_str();
   out.layout_source = instruction->layout_source.c_str();
   out.mnemonic = instruction->fields.mnemonic.c_str();
@@ -403,7 +403,7 @@ warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_
 
 warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info) {
   if (instruction == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, choices)) return WARPMAT_BAD_ARGUMENT;
-  if (!below(index, static_cast<int>(instruction->operand_count))) return WARPMAT_BAD_ARGUMENT;
+  if (!below(index, static_cast<int>(instruction->operands.size()))) return WARPMAT_BAD_ARGUMENT;
   const auto number = static_cast<std::size_t>(index);
   const Instruction& own = instruction->instruction;
   const InstructionOperand& operand = own.operands()[number];

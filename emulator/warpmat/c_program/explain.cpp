@@ -15,7 +15,7 @@
 #include <warpmat/c_program/handles.h>
 #include <warpmat/c_program/staged_operands.h>
 #include <warpmat/explain.h>
-#include <warpmat/lists/statement_batch.h>
+#include <warpmat/lists/statement_call.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -71,7 +71,7 @@ warpmat_explanation* explained(const warpmat_instruction* instruction, const war
     const Instruction& matrix = matrix_of(instruction);
     WARPMAT_NEED_SIZE(call, flags, "the call");
     const StagedCall staged(matrix, *call, warp);
-    return new warpmat_explanation{make(matrix, staged.batch(), execution_of(call->flags))};
+    return new warpmat_explanation{make(matrix, staged.get(), execution_of(call->flags))};
   });
 }
 
@@ -79,15 +79,15 @@ warpmat_explanation* explained(const warpmat_instruction* instruction, const war
 
 warpmat_explanation* warpmat_explain(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp, warpmat_element element,
                                      warpmat_error* error) {
-  return explained(instruction, call, warp, error, [&](const Instruction& of, const Batch& batch, const ExecutionOptions& options) {
-    return explain(of, batch, element_of(element), options);
+  return explained(instruction, call, warp, error, [&](const Instruction& of, const Call& given, const ExecutionOptions& options) {
+    return explain(of, given, element_of(element), options);
   });
 }
 
 warpmat_explanation* warpmat_explain_as_f32(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
                                             warpmat_element element, warpmat_error* error) {
-  return explained(instruction, call, warp, error, [&](const Instruction& of, const Batch& batch, const ExecutionOptions& options) {
-    return explain_as_f32(of.form(), of.target(), of.lowering(), batch, element_of(element), options);
+  return explained(instruction, call, warp, error, [&](const Instruction& of, const Call& given, const ExecutionOptions& options) {
+    return explain_as_f32(of.form(), of.target(), of.lowering(), given, element_of(element), options);
   });
 }
 
@@ -99,7 +99,7 @@ warpmat_explanation* warpmat_warp_explain(warpmat_warp* warp, const char* statem
     need_known_flags(flags, WARPMAT_REFERENCE_PATH | WARPMAT_UNDEFINED_AS_HARDWARE);
     const Program& program = warp->warp.program();
     const Statement& found = *program.matrix_statements()[find_statement(program, statement)];
-    const StatementBatch staged(warp->warp, found);
+    const StatementCall staged(warp->warp, found);
     return new warpmat_explanation{explain(*found.matrix(), staged.get(), element_of(element), execution_of(flags))};
   });
 }

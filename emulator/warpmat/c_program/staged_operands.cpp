@@ -61,19 +61,18 @@ StagedCall::StagedCall(const Instruction& instruction, const warpmat_call& call,
   if (const std::size_t fewest = fewest_operands(instruction.operands()); given < fewest)
     throw std::invalid_argument(fmt::format("{}: {} operands are needed; {} given", form.opcode, fewest, given));
   need_known_flags(call.flags, WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES);
-  operands_.reserve(form.operands.size());  // batch_ has pointers to them
+  operands_.reserve(form.operands.size());  // views_ have pointers to them
+  views_.resize(form.operands.size());
+  call_.operands = views_;
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     const Operand& operand = form.operands[i];
     if (operand.kind == OperandKind::stride && (i >= given || call.operands[i].words == nullptr)) continue;
     const bool wide = (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
     const std::size_t words = words_in_call(operand.kind, static_cast<std::size_t>(operand.words()), wide);
     const StagedOperand& staged = operands_.emplace_back(form, operand.name, words, &call.operands[i], warp, operand.written);
-    if (operand.written)
-      batch_.destination = staged.words();
-    else
-      batch_.source(operand.name) = staged.words();
+    views_[i] = staged.words();
     if (operand.kind != OperandKind::address) continue;
-    batch_.wide_addresses = wide;
+    call_.wide_addresses = wide;
     add_memory(call, warp);
   }
 }
@@ -83,10 +82,10 @@ void StagedCall::add_memory(const warpmat_call& call, std::size_t warp) {
   const warpmat_memory& memory = *call.memory;
   need(memory.bytes, "memory->bytes");
   if (memory.base > std::numeric_limits<std::uint32_t>::max()) throw std::invalid_argument("memory->base is not below 2^32");
-  batch_.shared = memory.bytes + memory.warp_stride * static_cast<std::ptrdiff_t>(warp);
-  batch_.shared_bytes = static_cast<std::size_t>(memory.byte_count);
-  batch_.shared_base = memory.base;
-  batch_.offset = call.offset;
+  call_.shared = memory.bytes + memory.warp_stride * static_cast<std::ptrdiff_t>(warp);
+  call_.shared_bytes = static_cast<std::size_t>(memory.byte_count);
+  call_.shared_base = memory.base;
+  call_.offset = call.offset;
 }
 
 }  // namespace warpmat::c

@@ -38,7 +38,7 @@ class StagedOperand {
   std::vector<std::uint32_t*> pointers_;  ///< to held_
 };
 
-/// All operands and the memory of one warp of a call, for functions that take a Batch of one warp.
+/// All operands and the memory of one warp of a call, for functions that take a Call of one warp.
 class StagedCall {
  public:
   /// Throws std::invalid_argument for what the call lacks.
@@ -46,13 +46,14 @@ class StagedCall {
   StagedCall(const StagedCall&) = delete;
   StagedCall& operator=(const StagedCall&) = delete;
 
-  const Batch& batch() const { return batch_; }
+  const Call& get() const { return call_; }
 
  private:
   void add_memory(const warpmat_call& call, std::size_t warp);
 
   std::vector<StagedOperand> operands_;
-  Batch batch_;
+  std::vector<RegisterView> views_;
+  Call call_;
 };
 
 }  // namespace warpmat::c

@@ -14,6 +14,7 @@
 
 #include <warpmat/checks/shared_memory_check.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/warp_state.h>
@@ -342,7 +343,9 @@ void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, S
                                             LaneMask lanes, Stored what) {
   if (event.space == Space::local) return;
   SharedShadow& bytes_of_block = shadow(event.event);
-  for (LaneMask rest = uninitialised_of(event.event, slot) & lanes; rest != 0; rest &= rest - 1) {
+  LaneMask uninitialised = uninitialised_of(event.event, slot) & lanes;
+  if (uninitialised != 0 && !event.reads) uninitialised &= machine::lanes_that_stay(lanes, event.bytes, event.places);
+  for (LaneMask rest = uninitialised; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]);
     if (offset < bytes_of_block.size()) {

@@ -1,9 +1,12 @@
 #include <warpmat/instruction.h>
 
 #include <array>
+#include <stdexcept>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/operands/row_addresses.h>
+#include <warpmat/execute/warpgroup.h>
 
 namespace warpmat {
 namespace {
@@ -12,7 +15,7 @@ namespace {
 class AddressViews {
  public:
   AddressViews(const Batch& batch, std::size_t warp) {
-    static_cast<BatchMemory&>(of_warp_) = batch;
+    static_cast<CallMemory&>(of_warp_) = batch;
     for (const OperandName name : {OperandName::p, OperandName::stride}) add(name, batch.source(name), warp);
   }
   AddressViews(const AddressViews&) = delete;
@@ -78,10 +81,14 @@ std::size_t access_count(const Form& form) {
   return moves_matrix(form) ? matrix_runs(form).runs.size() * warp_size : static_cast<std::size_t>(form.rows_in_memory());
 }
 
-std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& batch, std::size_t warp) {
+std::vector<MemoryAccess> accesses(const Instruction& instruction, const Call& call, std::size_t warp) {
+  if (instruction.kind() == InstructionKind::warpgroup) {
+    if (const auto problem = problem_of_descriptors(instruction, call, warp)) throw std::invalid_argument(*problem);
+    return warpgroup_accesses(instruction, call, warp);
+  }
+  if (instruction.kind() != InstructionKind::matrix || access_count(instruction.form()) == 0) return {};
   const Form& form = instruction.form();
-  if (form.find_operand(OperandName::p) == nullptr) return {};
-  const AddressViews views(batch, warp);
+  const AddressViews views(Batch::of(form, call), warp);
   return moves_matrix(form) ? matrix_accesses(form, views.batch()) : row_accesses(instruction, views.batch());
 }
 

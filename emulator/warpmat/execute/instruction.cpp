@@ -10,9 +10,11 @@
 #include <warpmat/execute/instruction_operands.h>
 #include <warpmat/execute/listed_warps.h>
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/scalar_form.h>
+#include <warpmat/execute/staged_product.h>
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/execute/trap_in_warp.h>
 #include <warpmat/execute/warpgroup.h>
@@ -119,7 +121,8 @@ Instruction::Instruction(const Form& form, const Target& target, PtxVersion vers
   if (lowering_ == nullptr)
     throw std::logic_error(format_text("the lowering table has no row for {} on {}", form_->opcode, name(target_->hardware)));
   fast_ = find_fast_path(*form_, *lowering_);
-  (void)operand_words(*form_);  // builds the tables now, so that executing allocates nothing
+  words_ = operand_words(*form_).data();
+  (void)operands_of(*form_);  // builds the table now, so that executing allocates nothing
   if (moves_matrix(*form_)) (void)listed_runs(*form_);
 }
 
@@ -183,7 +186,8 @@ template <typename Use>
 
 void Instruction::execute(const Call& call, std::size_t warps, const ExecutionOptions& options) const {
   assert_no_problem([&] { return problem(call, warps); });
-  if (const std::size_t count = operands().size(); call.operands.size() < count)
+  const std::size_t count = form_ != nullptr ? form_->operands.size() : operands().size();
+  if (call.operands.size() < count) [[unlikely]]
     return use_all_operands(call, count, [&](const Call& whole) { execute(whole, warps, options); });
   switch (kind_) {
     case InstructionKind::matrix: return execute_matrix(call, warps, options);
@@ -195,109 +199,73 @@ void Instruction::execute(const Call& call, std::size_t warps, const ExecutionOp
   }
 }
 
-void Instruction::execute_matrix(const Call& call, std::size_t warps, const ExecutionOptions& options) const {
-  Batch batch;
-  static_cast<BatchMemory&>(batch) = call;
-  std::size_t next = 0;
-  for (const OperandWords& operand : operand_words(*form_)) {
-    const RegisterView& view = call.operands[next++];
-    if (operand.written)
-      batch.destination = view;
-    else
-      batch.source(operand.name) = view;
-  }
-  execute(batch, warps, options);
-}
-
 namespace {
 
-/// Whether the reference and the kernels can read and write the registers and memory of `batch` in place. StagedWarp executes all other
-/// batches.
-bool usable_in_place(const Form& form, const Batch& batch) {
-  const auto in_place = [](const auto& registers) { return registers.is_register_major() || registers.is_list(); };
-  for (const Operand& operand : form.operands) {
-    if (!(operand.written ? in_place(batch.destination) : in_place(batch.source(operand.name)))) return false;
-    if (operand.kind == OperandKind::address && !usable_in_place(static_cast<const BatchMemory&>(batch))) return false;
+/// Whether the reference and the kernels can read and write the registers and memory of `call` where they are. StagedWarp executes all
+/// other calls.
+bool usable_in_place(std::span<const OperandWords> operands, const Call& call) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!call.operands[i].is_register_major() && !call.operands[i].is_list()) return false;
+    if (operands[i].kind == OperandKind::address && !usable_in_place(static_cast<const CallMemory&>(call))) return false;
   }
   return true;
 }
 
-/// Whether all operands of `batch` are lists, or left out.
-bool are_lists(const Form& form, const Batch& batch) {
-  for (const Operand& operand : form.operands) {
-    if (operand.written ? batch.destination.is_list() : batch.source(operand.name).is_list()) continue;
-    if (operand.kind != OperandKind::stride || !batch.source(operand.name).is_empty()) return false;
-  }
-  return true;
-}
+// Functions of their own, so that calls need stack for the registers of one of them alone.
 
-/// A function of its own, so that a warp of lists has little to save.
-[[gnu::noinline]] void execute_first(const Instruction& instruction, const Batch& batch, const ExecutionOptions& options) {
-  try {
-    instruction.execute(batch, 1, options);
-  } catch (const Trap& trap) {  // it names the warp; here there is one
-    throw Trap(trap.kind, trap.site.operand, trap.site.lane, trap.address, trap.reason);
-  }
-}
-
-}  // namespace
-
-void Instruction::execute(const Batch& batch, const ExecutionOptions& options) const {
-  const bool has_bytes = batch.rows == nullptr && batch.shared_base <= UINT32_MAX;
-  if (has_bytes && are_lists(*form_, batch)) return execute_lists(batch, options);
-  execute_first(*this, batch, options);
-}
-
-void Instruction::execute_lists(const Batch& batch, const ExecutionOptions& options) const {
-  assert_no_problem([&] { return problem(batch); });
-  if (options.path == Path::fast && fast_ != nullptr && fast_->execute(Warps::of(batch)) == 1) return;
-  warpmat::execute(*form_, *lowering_, batch, options);
-}
-
-namespace {
-
-/// Sources are only read. Their pointers are not const because sources and destinations share one type.
-RegisterView as_destination(const ConstRegisterView& source) {
-  if (source.is_list())
-    return {std::span(const_cast<std::uint32_t* const*>(source.list().data()), source.list_size()), source.warp_stride()};
-  return {const_cast<std::uint32_t*>(source.words()), source.warp_stride(), source.word_stride(), source.lane_stride(), source.numbers()};
-}
-
-std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t warps) {
-  const ConstRegisterView& p = batch.source(OperandName::p);
-  const bool is_store = plan.kind == MovePlan::Kind::store;
-  return move_by_threads(plan, is_store ? as_destination(batch.source(OperandName::r)) : batch.destination, p, batch, warps);
-}
-
-void execute_in_place(const Instruction& instruction, const Batch& batch, std::size_t warps, const ExecutionOptions& options) {
-  ListedWarps listed(instruction, batch);
-  for (const OperandWords& operand : operand_words(instruction.form()))
-    if (operand.written)
-      listed.add(operand, batch.destination);
-    else
-      listed.add(operand, batch.source(operand.name));
+[[gnu::noinline]] void execute_in_place(const Instruction& instruction, std::span<const OperandWords> operands, const Call& call,
+                                        std::size_t warps, const ExecutionOptions& options) {
+  ListedWarps listed(instruction, call);
+  for (std::size_t i = 0; i < operands.size(); ++i) listed.add(operands[i], call.operands[i]);
   listed.execute(warps, options);
 }
 
-/// A function of its own, so that batches executed in place need no StagedWarp, whose stack is 10 KB.
-[[gnu::noinline]] void execute_staged(const Instruction& instruction, const FastPath* fast, const Batch& batch, std::size_t first,
-                                      std::size_t warps, const ExecutionOptions& options) {
-  StagedWarp staged(instruction, batch, options.path, as_lane_kernel(fast), first);
-  staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, RegisterView& registers) {
-    registers = operand.written ? batch.destination : as_destination(batch.source(operand.name));
-    return true;
-  });
+/// A product by a kernel that works on these registers where they are, without copies: the common case of a simulator. Returns the number
+/// of warps done.
+[[gnu::noinline]] std::size_t multiply_in_place(LaneProduct&& product, std::span<const OperandWords> operands, const Call& call,
+                                                std::size_t warps) {
+  return product.add(operands, call.operands) ? product.execute(warps) : 0;
+}
+
+[[gnu::noinline]] std::size_t multiply_staged(const FastPath& fast, bool split, std::span<const OperandWords> operands, const Call& call,
+                                              std::size_t warps) {
+  StagedProduct product(fast, split);
+  product.add(operands, call.operands);
+  return product.execute(warps);
+}
+
+[[gnu::noinline]] void execute_staged(const Instruction& instruction, const FastPath* fast, std::span<const OperandWords> operands,
+                                      const Call& call, std::size_t first, std::size_t warps, const ExecutionOptions& options) {
+  StagedWarp staged(instruction, call, options.path, as_lane_kernel(fast), first);
+  staged.add(operands, call.operands);
   staged.execute(warps, options);
+}
+
+/// The first warps of a call that is not usable in place, as far as a kernel takes their registers without a StagedWarp. Returns how many.
+std::size_t execute_directly(const FastPath& fast, bool split, std::span<const OperandWords> operands, const Call& call,
+                             std::size_t warps) {
+  if (fast.is_product()) {
+    const std::size_t done = fast.takes_all_lanes() ? multiply_in_place(LaneProduct(fast, split), operands, call, warps) : 0;
+    return done != 0 ? done : multiply_staged(fast, split, operands, call, warps);
+  }
+  if (fast.moves() == nullptr || !usable_in_place(call)) return 0;
+  const bool r_is_first = operands[0].name == OperandName::r;
+  return move_by_threads(*fast.moves(), call.operands[r_is_first ? 0 : 1], call.operands[r_is_first ? 1 : 0], call, warps);
 }
 
 }  // namespace
 
-void Instruction::execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
-  assert_no_problem([&] { return problem(batch, warps); });
-  if (usable_in_place(*form_, batch)) return execute_in_place(*this, batch, warps, options);
-  const MovePlan* const moves = options.path == Path::fast && fast_ != nullptr ? fast_->moves() : nullptr;
-  const std::size_t moved = moves == nullptr || !usable_in_place(batch) ? 0 : move_directly(*moves, batch, warps);
-  if (moved < warps) execute_staged(*this, fast_, batch, moved, warps, options);
+void Instruction::execute_matrix(const Call& call, std::size_t warps, const ExecutionOptions& options) const {
+  const std::span<const OperandWords> operands(words_, form_->operands.size());
+  if (usable_in_place(operands, call)) return execute_in_place(*this, operands, call, warps, options);
+  const bool split = lowering_->semantics == Semantics::split_dot;
+  const std::size_t done = options.path == Path::fast && fast_ != nullptr ? execute_directly(*fast_, split, operands, call, warps) : 0;
+  if (done < warps) execute_staged(*this, fast_, operands, call, done, warps, options);
+}
+
+RegisterView read_only(const ConstRegisterView& words) {
+  if (words.is_list()) return {std::span(const_cast<std::uint32_t* const*>(words.list().data()), words.list_size()), words.warp_stride()};
+  return {const_cast<std::uint32_t*>(words.words()), words.warp_stride(), words.word_stride(), words.lane_stride(), words.numbers()};
 }
 
 namespace {
@@ -317,11 +285,15 @@ void execute_sequence(StagedWarp& staged, Execute execute) {
 
 void StagedWarp::execute(std::size_t last, const ExecutionOptions& options) {
   const FastPath* const fast = options.path == Path::fast ? instruction_.fast_ : nullptr;
+  const auto execute_copies = [&] {
+    const Batch batch = copies();
+    if (fast == nullptr || fast->execute(Warps::of(batch)) != 1) warpmat::execute(form_, lowering_, batch, options);
+  };
   for (std::size_t warp = first_; warp < last; ++warp) {
     try {
       read(warp);
       if (lowering_.semantics == Semantics::split_dot && c_overlaps_earlier_d()) {
-        execute_sequence(*this, [&] { instruction_.execute_lists(copies(), options); });
+        execute_sequence(*this, execute_copies);
         continue;
       }
       const bool done = fast != nullptr && fast->execute(warps()) == 1;
@@ -341,79 +313,35 @@ bool is_aligned(const std::uint32_t* words) {
   return reinterpret_cast<std::uintptr_t>(words) % alignof(std::uint32_t) == 0;
 }
 
-std::optional<std::string> problem_of_register(const Form& form, OperandName operand, std::size_t index, const std::uint32_t* lanes_of) {
-  if (lanes_of == nullptr) return format_text("{}: register {} of operand {} is null", form.opcode, index, name(operand));
-  if (!is_aligned(lanes_of))
-    return format_text("{}: register {} of operand {} does not lie at a multiple of {} bytes", form.opcode, index, name(operand),
-                       alignof(std::uint32_t));
-  return std::nullopt;
-}
-
-/// Of a list, or of no words at all.
-template <typename Word>
-std::optional<std::string> problem_of_list(const Form& form, const Operand& operand, const BasicRegisterView<Word>& registers,
-                                           std::size_t words) {
-  if (registers.list_size() != words)
-    return format_text("{}: operand {} has {} registers of 32 bits; {} given", form.opcode, name(operand.name), words,
-                       registers.list_size());
-  for (std::size_t i = 0; i < words; ++i)
-    if (auto found = problem_of_register(form, operand.name, i, registers.list()[i])) return found;
-  return std::nullopt;
-}
-
-template <typename Word>
-std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BasicRegisterView<Word>& registers,
-                                              bool wide_addresses) {
-  if (registers.is_list() || registers.is_empty())
-    return problem_of_list(form, operand, registers,
-                           words_in_call(operand.kind, static_cast<std::size_t>(operand.words()), wide_addresses));
-  if (auto found = problem_of_register(form, operand.name, 0, registers.words())) return found;
-  if (operand.written && registers.lane_stride() == 0)
-    return format_text("{}: operand {} is written, so its lane_stride cannot be 0", form.opcode, name(operand.name));
-  return std::nullopt;
-}
-
-std::optional<std::string> problem_of_memory(const Form& form, const Batch& batch) {
-  if (batch.rows == nullptr) {
-    if (batch.shared != nullptr) return std::nullopt;
-    if (batch.shared_bytes == 0) return format_text("{}: operand p addresses memory; none given", form.opcode);
-    return format_text("{}: operand p addresses memory of {} bytes, which is null", form.opcode, batch.shared_bytes);
+std::optional<std::string> problem_of_memory(const Form& form, const CallMemory& memory) {
+  if (memory.rows == nullptr) {
+    if (memory.shared != nullptr) return std::nullopt;
+    if (memory.shared_bytes == 0) return format_text("{}: operand p addresses memory; none given", form.opcode);
+    return format_text("{}: operand p addresses memory of {} bytes, which is null", form.opcode, memory.shared_bytes);
   }
   const bool load = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
-  if (load ? batch.rows->read != nullptr : batch.rows->write != nullptr) return std::nullopt;
+  if (load ? memory.rows->read != nullptr : memory.rows->write != nullptr) return std::nullopt;
   return format_text("{}: the memory's callback {} is null", form.opcode, load ? "read" : "write");
 }
 
-}  // namespace
-
-std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t warps) const {
-  if (warps == 0) return std::nullopt;
-  for (const Operand& operand : form_->operands) {
-    if (operand.kind == OperandKind::stride && batch.source(operand.name).is_empty()) continue;
-    auto found = operand.written ? problem_of_operand(*form_, operand, batch.destination, batch.wide_addresses)
-                                 : problem_of_operand(*form_, operand, batch.source(operand.name), batch.wide_addresses);
-    if (!found && operand.kind == OperandKind::address) found = problem_of_memory(*form_, batch);
-    if (found) return found;
-  }
+/// What is wrong with a list of registers of an operand of `words` words, to be read behind its name; nothing if nothing is.
+std::optional<std::string> problem_of_list(RegisterList list, std::size_t words) {
+  if (list.size() != words) return format_text(" has {} register{} of 32 bits; {} given", words, words == 1 ? "" : "s", list.size());
+  if (const auto null = std::ranges::find(list, nullptr); null != list.end())
+    return format_text(": register {} is null", null - list.begin());
+  if (const auto odd = std::ranges::find_if_not(list, is_aligned); odd != list.end())
+    return format_text(": register {} does not lie at a multiple of 4 bytes", odd - list.begin());
   return std::nullopt;
 }
 
-namespace {
-
-/// What is wrong with the words of one operand; nullptr if nothing is.
-const char* problem_of_view(const InstructionOperand& operand, const RegisterView& view, bool wide_addresses) {
-  constexpr auto misaligned = "words do not lie at a multiple of 4 bytes";
-  if (view.is_empty()) return operand.is_optional() ? nullptr : "words is null";
-  if (view.is_list()) {
-    const std::size_t words = words_in_call(operand.kind(), static_cast<std::size_t>(operand.words()), wide_addresses);
-    if (view.list_size() < words) return "its list has fewer registers than the operand has words";
-    if (view.list_size() > words) return "its list has more registers than the operand has words";
-    if (std::ranges::count(view.list(), nullptr) != 0) return "words is null";
-    return std::ranges::all_of(view.list(), is_aligned) ? nullptr : misaligned;
-  }
-  if (!is_aligned(view.words())) return misaligned;
-  if (operand.is_written() && view.lane_stride() == 0) return "it is written, so its lane_stride cannot be 0";
-  return nullptr;
+/// The same of the words of one operand.
+std::optional<std::string> problem_of_view(const InstructionOperand& operand, const RegisterView& view, bool wide_addresses) {
+  const std::size_t words = words_in_call(operand.kind(), static_cast<std::size_t>(operand.words()), wide_addresses);
+  if (view.is_empty() && operand.is_optional()) return std::nullopt;
+  if (view.is_empty() || view.is_list()) return problem_of_list(view.is_list() ? view.list() : RegisterList(), words);
+  if (!is_aligned(view.words())) return ": words do not lie at a multiple of 4 bytes";
+  if (operand.is_written() && view.lane_stride() == 0) return ": it is written, so its lane_stride cannot be 0";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -429,12 +357,10 @@ std::optional<std::string> Instruction::problem(const Call& call, std::size_t co
   if (call.operands.size() < needed.size())
     return use_all_operands(call, needed.size(), [&](const Call& whole) { return problem(whole, count); });
   for (std::size_t i = 0; i < needed.size(); ++i) {
-    if (const char* const what = problem_of_view(needed[i], call.operands[i], call.wide_addresses))
-      return format_text("{}: operand {}: {}", opcode(), needed[i].name(), what);
+    if (const auto what = problem_of_view(needed[i], call.operands[i], call.wide_addresses))
+      return format_text("{}: operand {}{}", opcode(), needed[i].name(), *what);
     if (needed[i].kind() != InstructionOperand::Kind::address) continue;
-    Batch batch;
-    static_cast<BatchMemory&>(batch) = call;
-    if (auto found = problem_of_memory(*form_, batch)) return found;
+    if (auto found = problem_of_memory(*form_, call)) return found;
   }
   return kind_ == InstructionKind::warpgroup ? problem_of_warpgroup(*this, call, count) : std::nullopt;
 }

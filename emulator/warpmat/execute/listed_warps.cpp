@@ -17,7 +17,7 @@ void ListedWarps::go_to(std::size_t warp) {
   warp_ = warp;
 }
 
-void ListedWarps::execute_one(const Instruction& instruction, const OperandViews& lists, const BatchMemory& memory,
+void ListedWarps::execute_one(const Instruction& instruction, const OperandViews& lists, const CallMemory& memory,
                               const ExecutionOptions& options) {
   const FastPath* const fast = options.path == Path::fast ? instruction.fast_ : nullptr;
   if (fast != nullptr && fast->execute(lists.warps(&memory)) == 1) return;

@@ -18,7 +18,7 @@ namespace warpmat {
 class ListedWarps {
  public:
   /// `memory`: usable_in_place(memory), if the instruction addresses memory.
-  ListedWarps(const Instruction& instruction, const BatchMemory& memory) : instruction_(instruction), memory_(memory) {}
+  ListedWarps(const Instruction& instruction, const CallMemory& memory) : instruction_(instruction), memory_(memory) {}
   ListedWarps(const ListedWarps&) = delete;
   ListedWarps& operator=(const ListedWarps&) = delete;
 
@@ -35,7 +35,7 @@ class ListedWarps {
   }
 
   /// One warp whose operands are all lists, as Instruction::execute of a batch of them, which would look at them first.
-  static void execute_one(const Instruction& instruction, const OperandViews& lists, const BatchMemory& memory,
+  static void execute_one(const Instruction& instruction, const OperandViews& lists, const CallMemory& memory,
                           const ExecutionOptions& options);
 
   /// Throws Trap as Instruction::execute of a batch.
@@ -48,7 +48,7 @@ class ListedWarps {
   std::array<std::uint32_t*, capacity::form_words> registers_;  ///< of warp warp_
   std::size_t words_ = 0, warp_ = 0;
   OperandViews views_;  ///< lists in registers_
-  BatchMemory memory_;  ///< of warp warp_
+  CallMemory memory_;   ///< of warp warp_
 };
 
 }  // namespace warpmat

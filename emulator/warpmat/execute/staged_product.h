@@ -7,23 +7,14 @@
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
-#include <warpmat/execute/fast/made_as_needed.h>
 #include <warpmat/execute/fast/operand_views.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/staged_registers.h>
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/instruction.h>
+#include <warpmat/numeric/made_as_needed.h>
 
 namespace warpmat {
-
-/// The kernel of `instruction` if StagedProduct executes it, else nullptr: mma of the operands d, a, b and c alone.
-const FastPath* find_product(const Instruction& instruction);
-
-/// The kernel if it supports all operands lane by lane, else nullptr. `product`: of find_product.
-const FastPath* find_lane_product(const FastPath* product);
-
-/// The operands of such a product, in their order.
-inline constexpr std::array product_order{OperandName::d, OperandName::a, OperandName::b, OperandName::c};
 
 inline void set_view(OperandViews& views, std::size_t operand, const RegisterView& view) {
   operand == 0 ? views.set_written(view) : views.set_source(product_order[operand], view);
@@ -36,18 +27,17 @@ inline Warps one_warp_apart(const OperandViews& views) {
   return one;
 }
 
-/// A product on the caller's registers where they are, for a kernel of find_lane_product.
+/// A product on the caller's registers where they are, for a kernel that is_product() and takes_all_lanes().
 class LaneProduct {
  public:
   /// `split`: Semantics::split_dot.
   LaneProduct(const FastPath& kernel, bool split) : kernel_(kernel), split_(split) {}
 
-  /// Describes the form's `operands`, as StagedWarp::add. Returns false also if the words of some operand are not lane by lane.
-  template <typename Place>
-  bool add(std::span<const OperandWords> operands, Place place) {
+  /// Describes the form's `operands`. Returns false if the words of some operand are not lane by lane.
+  bool add(std::span<const OperandWords> operands, std::span<const RegisterView> views) {
     for (std::size_t i = 0; i < product_order.size(); ++i) {
-      RegisterView r;
-      if (!place(i, operands[i], r) || !is_lane_by_lane(r, operands[i].words)) return false;
+      const RegisterView& r = views[i];
+      if (!is_lane_by_lane(r, operands[i].words)) return false;
       set_view(views_, i, {r.word(0), r.warp_stride(), 1, r.lane_stride()});
     }
     return true;
@@ -76,7 +66,7 @@ class LaneProduct {
   OperandViews views_;
 };
 
-/// StagedWarp for a kernel of find_product, without what other instructions need: a warp of them takes less time than a general staging.
+/// StagedWarp for a kernel that is_product(), without what other instructions need: a warp of them takes less time than a general staging.
 class StagedProduct {
  public:
   /// `split`: Semantics::split_dot.
@@ -84,20 +74,16 @@ class StagedProduct {
   StagedProduct(const StagedProduct&) = delete;
   StagedProduct& operator=(const StagedProduct&) = delete;
 
-  /// Describes the form's `operands`, as StagedWarp::add.
-  template <typename Place>
-  bool add(std::span<const OperandWords> operands, Place place) {
+  /// Describes the form's `operands`.
+  void add(std::span<const OperandWords> operands, std::span<const RegisterView> views) {
     for (std::size_t i = 0; i < count; ++i) {
-      RegisterView registers;
-      if (!place(i, operands[i], registers)) return false;
-      const bool in_place = kernel_.takes_lanes(operands[i].name) && is_lane_by_lane(registers, operands[i].words);
-      operands_.make(i, registers, nullptr, operands[i].words, in_place);
+      const bool in_place = kernel_.takes_lanes(operands[i].name) && is_lane_by_lane(views[i], operands[i].words);
+      operands_.make(i, views[i], nullptr, operands[i].words, in_place);
       all_in_place_ = all_in_place_ && in_place;
     }
     if (!all_in_place_) use_registers();
     for (std::size_t i = 0; i < count; ++i)
       if (operands_[i].in_place) set_view(views_, i, operands_[i].lanes());
-    return true;
   }
 
   /// Executes the warps in order until one needs a StagedWarp, which is then unchanged. Returns how many.

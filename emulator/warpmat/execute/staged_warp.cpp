@@ -29,16 +29,7 @@ bool share_a_word(const std::uint32_t* a, std::ptrdiff_t a_stride, const std::ui
 
 }  // namespace
 
-const MovePlan* find_moves(const Instruction& instruction) {
-  const FastPath* const fast = find_fast_path(instruction.form(), instruction.lowering());
-  return fast == nullptr ? nullptr : fast->moves();
-}
-
-const FastPath* find_lane_kernel(const Instruction& instruction) {
-  return as_lane_kernel(find_fast_path(instruction.form(), instruction.lowering()));
-}
-
-std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const BatchMemory& memory,
+std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const CallMemory& memory,
                             std::size_t warps) {
   return fast_thread_moves(plan, r, p, memory, warps);
 }

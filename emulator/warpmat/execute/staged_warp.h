@@ -8,13 +8,13 @@
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
-#include <warpmat/execute/fast/made_as_needed.h>
 #include <warpmat/execute/fast/operand_views.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/staged_registers.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
+#include <warpmat/numeric/made_as_needed.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {
@@ -22,21 +22,17 @@ namespace warpmat {
 struct MovePlan;
 
 /// Whether the reference and the kernels can use the memory in place: bytes within 32-bit addresses.
-inline bool usable_in_place(const BatchMemory& memory) {
+inline bool usable_in_place(const CallMemory& memory) {
   return memory.rows == nullptr && memory.shared_base <= UINT32_MAX && !memory.wide_addresses;
 }
 
-/// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr for other instructions and if there is none.
-const MovePlan* find_moves(const Instruction& instruction);
 /// `fast` if it supports single operands lane by lane, else nullptr.
 inline const FastPath* as_lane_kernel(const FastPath* fast) {
   return fast != nullptr && fast->takes_lanes(OperandName::b) && !fast->wants_all_lanes() ? fast : nullptr;
 }
-/// The same of the instruction's kernel.
-const FastPath* find_lane_kernel(const Instruction& instruction);
 /// ldmatrix and stmatrix in place on thread-major registers: see fast_thread_moves. Returns the number of warps done, from the first on.
 /// Precondition: usable_in_place(memory).
-std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const BatchMemory& memory,
+std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const CallMemory& memory,
                             std::size_t warps);
 
 /// Whether a register of C of warp `warp` shares a word with an earlier one of D, of `words` words each (execute_split_dot).
@@ -47,9 +43,9 @@ bool overlaps_earlier(const ConstRegisterView& c, const ConstRegisterView& d, in
 /// of D too have one copy: its second half reads what the first wrote (docs/reference/numerics.md).
 class StagedWarp {
  public:
-  /// Starts at warp `first`. Copies by vectors for Path::fast, else lane by lane. `lane_kernel`: find_lane_kernel(instruction). `memory`
-  /// must outlive it.
-  StagedWarp(const Instruction& instruction, const BatchMemory& memory, Path path, const FastPath* lane_kernel, std::size_t first = 0)
+  /// Starts at warp `first`. Copies by vectors for Path::fast, else lane by lane. `lane_kernel`: as_lane_kernel(the instruction's).
+  /// `memory` must outlive it.
+  StagedWarp(const Instruction& instruction, const CallMemory& memory, Path path, const FastPath* lane_kernel, std::size_t first = 0)
       : instruction_(instruction),
         form_(instruction.form()),
         lowering_(instruction.lowering()),
@@ -64,16 +60,13 @@ class StagedWarp {
   StagedWarp(const StagedWarp&) = delete;
   StagedWarp& operator=(const StagedWarp&) = delete;
 
-  /// Describes the form's `operands`; called once. place(i, operand, registers) fills in the registers of operand i. Stops and returns
-  /// false if `place` returns false.
-  template <typename Place>
-  bool add(std::span<const OperandWords> operands, Place place) {
+  /// Describes the form's `operands`; called once.
+  void add(std::span<const OperandWords> operands, std::span<const RegisterView> views) {
     std::size_t words = 0;
     LaneRegisters* address = nullptr;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const OperandWords& operand = operands[i];
-      RegisterView registers;
-      if (!place(i, operand, registers)) return false;
+      const RegisterView& registers = views[i];
       if (operand.kind == OperandKind::stride && registers.is_empty()) {  // left out
         views_.set_source(operand.name, {});
         continue;
@@ -98,7 +91,6 @@ class StagedWarp {
     }
     own_.point(words);
     if (address != nullptr) use_memory(*address);
-    return true;
   }
 
   /// Executes the warps up to `last`, which is excluded. Throws Trap as Instruction::execute of a batch.
@@ -163,7 +155,7 @@ class StagedWarp {
   const Instruction& instruction_;
   const Form& form_;
   const Lowering& lowering_;
-  const BatchMemory& batch_;
+  const CallMemory& batch_;
   const std::size_t first_;
   const bool vectors_;  ///< copy by vectors
   const FastPath* const lane_kernel_;
@@ -180,7 +172,7 @@ class StagedWarp {
   LaneRegisters *a_ = nullptr, *b_ = nullptr, *c_ = nullptr;  ///< of sources_
   StagedRegisters own_;
   OperandViews views_;  ///< place_of() each operand
-  BatchMemory memory_;  ///< that kernels use
+  CallMemory memory_;   ///< that kernels use
 
   // For an instruction that addresses memory.
   Register* p_registers_ = nullptr;

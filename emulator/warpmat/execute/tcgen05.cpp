@@ -10,6 +10,7 @@
 
 #include <warpmat/dot.h>
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/tile_products.h>
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>

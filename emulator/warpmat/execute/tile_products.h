@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 

@@ -8,6 +8,7 @@
 #include <warpmat/execute/fast/lane_registers.h>
 #include <warpmat/execute/instruction_operands.h>
 #include <warpmat/execute/trap_in_warp.h>
+#include <warpmat/execute/wgmma_products.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 
@@ -85,9 +86,9 @@ void execute_warpgroup(const Wgmma& wgmma, const WarpgroupCall& given, const Sha
   const auto group = static_cast<std::size_t>(WgmmaForm::warps);
   const std::size_t a_registers = given.words(WgmmaOperand::a), d_registers = given.words(WgmmaOperand::d);
   std::vector<Register> a(group * a_registers), d(d_registers);
-  std::vector<std::uint32_t> b(wgmma.b_words());
+  std::vector<std::uint32_t> b(b_words(wgmma.form()));
   std::array<Register, WgmmaForm::warps> metadata{};
-  step_of_warp(first, [&] { wgmma.read_b(memory, given.number(WgmmaOperand::b_descriptor, first, 0), b.data()); });
+  step_of_warp(first, [&] { read_b(wgmma, memory, given.number(WgmmaOperand::b_descriptor, first, 0), b.data()); });
   const bool in_registers = given.has(WgmmaOperand::a);
   for (std::size_t warp = 0; warp < group; ++warp) {
     Register* const words = a.data() + warp * a_registers;
@@ -95,7 +96,7 @@ void execute_warpgroup(const Wgmma& wgmma, const WarpgroupCall& given, const Sha
       given.read(WgmmaOperand::a, first + warp, words);
     else
       step_of_warp(first + warp, [&] {
-        wgmma.read_a(memory, given.number(WgmmaOperand::a_descriptor, first, 0), static_cast<int>(warp), words->data());
+        read_a(wgmma, memory, given.number(WgmmaOperand::a_descriptor, first, 0), static_cast<int>(warp), words->data());
       });
     if (form.sparse()) given.read(WgmmaOperand::e, first + warp, &metadata[warp]);
   }
@@ -105,7 +106,7 @@ void execute_warpgroup(const Wgmma& wgmma, const WarpgroupCall& given, const Sha
   for (std::size_t warp = 0; warp < group; ++warp) {
     given.read(WgmmaOperand::d, first + warp, d.data());
     step_of_warp(first + warp,
-                 [&] { wgmma.multiply(pointers, a[warp * a_registers].data(), b.data(), metadata[warp].data(), accumulates, options); });
+                 [&] { multiply(wgmma, pointers, a[warp * a_registers].data(), b.data(), metadata[warp].data(), accumulates, options); });
     given.write(WgmmaOperand::d, first + warp, d.data());
   }
 }

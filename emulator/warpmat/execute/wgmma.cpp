@@ -12,7 +12,7 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/operand_chunks.h>
 #include <warpmat/execute/tile_products.h>
-#include <warpmat/execute/wgmma_chain.h>
+#include <warpmat/execute/wgmma_products.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout/fragments.h>
 #include <warpmat/text.h>
@@ -191,12 +191,14 @@ std::vector<MemoryAccess> Wgmma::b_accesses(std::uint64_t descriptor) const {
   return chunk_accesses(descriptor, OperandName::b, major, b_extent(*form_, major), unsigned_bits(*form_));
 }
 
-void Wgmma::read_a(const SharedMemory& memory, std::uint64_t descriptor, int warp, std::uint32_t* words) const {
-  Reader(memory, *form_, OperandName::a, descriptor, words).read(immediates_.major_a, a_extent(*form_, immediates_.major_a, warp));
+void read_a(const Wgmma& wgmma, const SharedMemory& memory, std::uint64_t descriptor, int warp, std::uint32_t* words) {
+  const Major major = wgmma.immediates().major_a;
+  Reader(memory, wgmma.form(), OperandName::a, descriptor, words).read(major, a_extent(wgmma.form(), major, warp));
 }
 
-void Wgmma::read_b(const SharedMemory& memory, std::uint64_t descriptor, std::uint32_t* words) const {
-  Reader(memory, *form_, OperandName::b, descriptor, words).read(immediates_.major_b, b_extent(*form_, immediates_.major_b));
+void read_b(const Wgmma& wgmma, const SharedMemory& memory, std::uint64_t descriptor, std::uint32_t* words) {
+  const Major major = wgmma.immediates().major_b;
+  Reader(memory, wgmma.form(), OperandName::b, descriptor, words).read(major, b_extent(wgmma.form(), major));
 }
 
 namespace {
@@ -234,30 +236,32 @@ bool apart(RegisterList d, const std::uint32_t* first, std::size_t count) {
 
 }  // namespace
 
-void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* metadata, bool accumulates,
-                     const ExecutionOptions& options) const {
-  const Form& tile = *form_->tile;
+void multiply(const Wgmma& wgmma, RegisterList d, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* metadata,
+              bool accumulates, const ExecutionOptions& options) {
+  const WgmmaForm& form = wgmma.form();
+  const WgmmaImmediates& immediates = wgmma.immediates();
+  const Form& tile = *form.tile;
   alignas(64) std::array<std::uint32_t, max_d_words> copy;
   alignas(64) std::array<std::uint32_t, 4 * warp_size> negated;
   // metadata may trap, which must change nothing
-  const bool disjoint = !form_->sparse() && in_order(d) && apart(d, a, a_words()) && apart(d, b, b_words());
+  const bool disjoint = !form.sparse() && in_order(d) && apart(d, a, a_words(form)) && apart(d, b, b_words(form));
   const std::optional<std::ptrdiff_t> next_d = disjoint ? spacing(d) : std::nullopt;
   const bool in_place = next_d.has_value();
   std::uint32_t* const results = in_place ? d[0] : copy.data();
   if (accumulates && !disjoint)
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], warp_size, results + i * warp_size);
-  if (immediates_.negates_a != immediates_.negates_b) {  // only products count, and their signs are exact
+  if (immediates.negates_a != immediates.negates_b) {  // only products count, and their signs are exact
     const std::uint32_t signs = sign_bits(row(tile.format(OperandName::a)).bits);
-    std::transform(a, a + a_words(), negated.begin(), [&](std::uint32_t word) { return word ^ signs; });
+    std::transform(a, a + a_words(form), negated.begin(), [&](std::uint32_t word) { return word ^ signs; });
     a = negated.data();
   }
-  const TileProducts products{tile, lowering(), fast_, form_->tiles()};
+  const TileProducts products{tile, wgmma.lowering(), wgmma.fast_, form.tiles()};
   if (disjoint && !in_place) return multiply_tiles(products, d, a, b, accumulates, options);
   Register selector;
-  selector.fill(static_cast<std::uint32_t>(immediates_.selector));
+  selector.fill(static_cast<std::uint32_t>(immediates.selector));
   const std::uint32_t* const selector_words = selector.data();
   Batch batch;
-  if (form_->sparse()) {
+  if (form.sparse()) {
     batch.source(OperandName::e) = std::span(&metadata, 1);
     batch.source(OperandName::selector) = std::span(&selector_words, 1);
   }
@@ -276,7 +280,7 @@ bool multiply_chain(const Wgmma& wgmma, RegisterList d, std::span<const TileFact
   const bool ordered = in_order(d);
   const RegisterList ascending = ordered ? d : sort(d, sorted);
   const bool shared = std::ranges::any_of(chain, [&](const TileFactors& factors) {
-    return !apart(ascending, factors.a, wgmma.a_words()) || !apart(ascending, factors.b, wgmma.b_words());
+    return !apart(ascending, factors.a, a_words(form)) || !apart(ascending, factors.b, b_words(form));
   });
   if (shared || (!ordered && !in_order(ascending))) return false;
   const std::optional<std::ptrdiff_t> next_d = ordered ? spacing(d) : std::nullopt;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/operands/row_addresses.h>
 #include <warpmat/execute/reference/execute_with.h>
 #include <warpmat/text.h>
@@ -318,12 +319,13 @@ std::uint64_t executed(Recorder& recorder, const Batch& batch, const Explanation
 
 }  // namespace
 
-Explanation explain(const Instruction& instruction, const Batch& batch, const Element& element, const ExecutionOptions& options) {
-  return explain(instruction.form(), instruction.target(), instruction.lowering(), batch, element, options);
+Explanation explain(const Instruction& instruction, const Call& call, const Element& element, const ExecutionOptions& options) {
+  return explain(instruction.form(), instruction.target(), instruction.lowering(), call, element, options);
 }
 
-Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Batch& batch, const Element& element,
+Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Call& call, const Element& element,
                     const ExecutionOptions& options) {
+  const Batch batch = Batch::of(form, call);
   check_memory(form, batch);
   Explanation explanation = blank(form, target, lowering, element);
   const Factors factors(form, lowering, batch, element, options);
@@ -341,7 +343,7 @@ Explanation explain(const Form& form, const Target& target, const Lowering& lowe
   return explanation;
 }
 
-Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering, const Batch& batch, const Element& element,
+Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering, const Call& call, const Element& element,
                            const ExecutionOptions& options) {
   const bool floats = multiplies(form.mnemonic) && !is_integer(row(form.format(OperandName::a))) &&
                       form.format(OperandName::a) != Format::f64 && form.scale_vector == 0;
@@ -351,6 +353,7 @@ Explanation explain_as_f32(const Form& form, const Target& target, const Lowerin
   Explanation explanation = blank(form, target, lowering, element);
   explanation.plain_f32 = true;
   explanation.machine = explanation.as = "f32 on a CPU";
+  const Batch batch = Batch::of(form, call);
   const Factors factors(form, lowering, batch, element, options);
   const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
   std::uint64_t sum = encode(Format::f32, decode(c_format, factors.c()));

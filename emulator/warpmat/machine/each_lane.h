@@ -35,6 +35,18 @@ void for_each_storing_lane(LaneMask mask, std::size_t bytes, Visit visit) {
     visit_all([&](int lane) { return (mask >> lane & 1) != 0; });
 }
 
+/// Of lanes that store `bytes` bytes each at `places`, those whose value stays where several store to one place.
+template <typename Places>
+LaneMask lanes_that_stay(LaneMask mask, std::size_t bytes, const Places& places) {
+  LaneMask stay = 0;
+  for_each_storing_lane(mask, bytes, [&](std::size_t lane) {
+    for (LaneMask rest = stay; rest != 0; rest &= rest - 1)
+      if (places[static_cast<std::size_t>(first_lane(rest))] == places[lane]) stay &= ~lane_bit(first_lane(rest));
+    stay |= lane_bit(static_cast<int>(lane));
+  });
+  return stay;
+}
+
 /// The lanes for which holds(lane) is true.
 template <typename Holds>
 LaneMask lanes_where(Holds holds) {

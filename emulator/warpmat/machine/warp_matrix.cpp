@@ -38,7 +38,7 @@ void split_words(const std::uint64_t* from, Register& low, Register& high) {
 /// A statement's operands as lists of registers, and the memory that it addresses.
 struct MatrixOperands {
   OperandViews views;
-  BatchMemory memory;
+  CallMemory memory;
 };
 
 /// The registers of one statement: the warp's own, or copies of the halves of 64-bit ones.
@@ -58,7 +58,7 @@ struct MatrixRegisters {
   }
 }
 
-void use_shared(WarpState& warp, BatchMemory& memory) {
+void use_shared(WarpState& warp, CallMemory& memory) {
   const std::span<std::uint8_t> bytes = warp.block().shared();
   memory.shared = bytes.data();
   memory.shared_bytes = bytes.size();

@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/execute/operand_chunks.h>
-#include <warpmat/execute/wgmma_chain.h>
+#include <warpmat/execute/wgmma_products.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/warpgroup.h>
@@ -60,14 +60,14 @@ std::uint64_t uniform_descriptor(WarpState& warp, const Operation& operation, La
 /// Reads a product's operand A from shared memory, if it is there.
 void read_a(WarpState& warp, const PendingProduct& product, std::vector<std::uint32_t>& a) {
   const Wgmma& instruction = product.product->instruction;
-  a.resize(instruction.a_words());
+  a.resize(a_words(instruction.form()));
   const Chunks& chunks = chunks_of(product, OperandName::a);
   if (chunks.are_inside(warp.program().shared_base, warp.block().shared().size()))
     return OperandChunks(instruction, OperandName::a, chunks.addresses)
         .read(a.data(), warp.block().shared().data(), warp.program().shared_base);
   try {
-    instruction.read_a(SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base), product.a_descriptor,
-                       warp.index() % warps, a.data());
+    warpmat::read_a(instruction, SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base), product.a_descriptor,
+                    warp.index() % warps, a.data());
   } catch (const Trap& error) {
     warp.trap(-1, error.address, error.reason, error.kind);
   }
@@ -75,13 +75,14 @@ void read_a(WarpState& warp, const PendingProduct& product, std::vector<std::uin
 
 void read_b(WarpState& warp, const PendingProduct& product, std::vector<std::uint32_t>& b) {
   const Wgmma& instruction = product.product->instruction;
-  b.resize(instruction.b_words());
+  b.resize(b_words(instruction.form()));
   const Chunks& chunks = chunks_of(product, OperandName::b);
   if (chunks.are_inside(warp.program().shared_base, warp.block().shared().size()))
     return OperandChunks(instruction, OperandName::b, chunks.addresses)
         .read(b.data(), warp.block().shared().data(), warp.program().shared_base);
   try {
-    instruction.read_b(SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base), product.b_descriptor, b.data());
+    warpmat::read_b(instruction, SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base), product.b_descriptor,
+                    b.data());
   } catch (const Trap& error) {
     warp.trap(-1, error.address, error.reason, error.kind);
   }
@@ -164,8 +165,8 @@ std::size_t chain_length(WarpState& warp, std::span<const std::unique_ptr<Pendin
 
 void perform_product(WarpState& warp, const PendingProduct& product) {
   try {
-    product.product->instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
-                                          warp.launch().options.execution);
+    multiply(product.product->instruction, product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
+             warp.launch().options.execution);
   } catch (const Trap& error) {
     warp.trap(error.site.lane, error.address, {error.reason, {warp.note("the product", product.statement)}});
   }

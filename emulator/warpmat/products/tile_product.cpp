@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/tile_products.h>
 #include <warpmat/lower/tensor_fields.h>
 #include <warpmat/lower/tensor_statement.h>
@@ -187,7 +188,7 @@ void TileProduct::multiply(const Words& words, std::size_t count, const Executio
     batch.source(OperandName::scale_b) = {words.scale_b, scale_b_->words()};
     batch.source(OperandName::ids_a) = batch.source(OperandName::ids_b) = {first_ids.data(), 0};
   }
-  found_.instruction->execute(batch, count, options);
+  execute(*found_.instruction, batch, count, options);
 }
 
 void TileProduct::multiply_in_tiles(const Words& words, std::size_t count, const ExecutionOptions& options) const {

@@ -5,6 +5,7 @@
 
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/provenance/async_copies.h>
@@ -81,9 +82,8 @@ void Origins::store(const AccessEvent& event, Slot slot, std::size_t at, std::ui
   const RegisterOrigins* const from = find(event.event, slot);
   BlockOrigins& of = block(event.event);
   if (event.space == Space::shared) ++of.changes;
-  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const auto l = static_cast<std::size_t>(lane);
+  const auto store_one = [&](std::size_t l) {
+    const int lane = static_cast<int>(l);
     const Origin* const origins = from == nullptr ? nothing.data() : from->lane(lane) + first_byte;
     if (event.space == Space::shared) {
       const std::size_t offset = offset_from(of.first, event.places[l]) + at;
@@ -101,7 +101,13 @@ void Origins::store(const AccessEvent& event, Slot slot, std::size_t at, std::ui
       writes({event.addresses[l] + at, bytes, origins, event.event.statement(), event.event.warp(), lane, event.reads},
              warp_of(event.event));
     }
-  }
+  };
+  // Of lanes that store to one place the last one visited is kept.
+  const LaneMask lanes = event.event.lanes();
+  const bool one_place_each = event.reads || event.consecutive;
+  const LaneMask stay = one_place_each ? lanes : machine::lanes_that_stay(lanes, event.bytes, event.addresses);
+  machine::for_each_lane(lanes & ~stay, store_one);
+  machine::for_each_lane(stay, store_one);
 }
 
 void Origins::access(const AccessEvent& event) {

@@ -1,5 +1,6 @@
 #include "gpu/lab/device/judge.h"
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/instruction.h>
 #include <warpmat/machine/threads.h>
 
@@ -49,7 +50,7 @@ std::vector<std::uint32_t> results(const Instruction& instruction, const JudgedF
   same(OperandName::ids_a, ids_a);
   same(OperandName::ids_b, ids_b);
   batch.destination = {found.data(), static_cast<std::size_t>(d) * warp_size};
-  instruction.execute(batch, warps, {.path = path});
+  execute(instruction, batch, warps, {.path = path});
   return found;
 }
 

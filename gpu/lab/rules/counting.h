@@ -1,5 +1,6 @@
 #pragma once
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/reference/arithmetic.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>

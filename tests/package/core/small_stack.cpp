@@ -26,20 +26,19 @@ std::uint32_t first_word(const Form& form, const Operand& operand) {
 void execute(const Instruction& instruction, Path path, std::uint32_t metadata_flip) {
   std::vector<std::vector<std::uint32_t>> words;
   std::vector<std::uint8_t> memory(1024, 0);
-  Batch batch;
+  std::vector<RegisterView> operands;
   for (const Operand& operand : instruction.form().operands) {
     words.emplace_back(static_cast<std::size_t>(operand.words()) * warp_size, first_word(instruction.form(), operand));
     if (operand.name == OperandName::e)
       for (std::uint32_t& word : words.back()) word ^= metadata_flip;
-    if (operand.written)
-      batch.destination = words.back().data();
-    else
-      batch.source(operand.name) = words.back().data();
+    operands.emplace_back(words.back().data());
   }
-  batch.shared = memory.data();
-  batch.shared_bytes = memory.size();
+  Call call;
+  call.operands = operands;
+  call.shared = memory.data();
+  call.shared_bytes = memory.size();
   try {
-    instruction.execute(batch, 1, {.path = path});
+    instruction.execute(call, 1, {.path = path});
     ++executed;
   } catch (const Trap&) {
     ++trapped;

@@ -1,7 +1,7 @@
 #include "tools/lab/report/coverage.h"
 
 #include <fmt/core.h>
-#include <warpmat/lists/statement_batch.h>
+#include <warpmat/lists/statement_call.h>
 #include <warpmat/machine/threads.h>
 #include <warpmat/program.h>
 
@@ -26,7 +26,7 @@ class CountedWarp {
       : instruction_(*program.statements().front().matrix()),
         lowering_(lowering),
         warp_(program, static_cast<std::size_t>(program.shared_bytes())),
-        batch_(warp_, program.statements().front()),
+        call_(warp_, program.statements().front()),
         counts_(counts) {}
   CountedWarp(const CountedWarp&) = delete;
   CountedWarp& operator=(const CountedWarp&) = delete;
@@ -35,7 +35,7 @@ class CountedWarp {
   void run(WarpStates& states, std::size_t index) {
     std::ranges::copy(states.registers_of(index), warp_.named_registers().begin());
     std::ranges::copy(states.shared_of(index), warp_.shared().bytes().begin());
-    execute_counting(instruction_.form(), lowering_, batch_.get(), ExecutionOptions{}, counts_);
+    execute_counting(instruction_.form(), lowering_, Batch::of(instruction_.form(), call_.get()), ExecutionOptions{}, counts_);
     std::ranges::copy(warp_.named_registers(), states.registers_of(index).begin());
     std::ranges::copy(warp_.shared().bytes(), states.shared_of(index).begin());
   }
@@ -44,7 +44,7 @@ class CountedWarp {
   const Instruction& instruction_;
   const Lowering& lowering_;
   Warp warp_;
-  StatementBatch batch_;
+  StatementCall call_;
   Events& counts_;
 };
 

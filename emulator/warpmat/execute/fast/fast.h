@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
@@ -30,9 +31,9 @@ inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
 /// so (FastPath::takes_lanes): word i of a lane is words()[lane * lane_stride() + i], and lanes share no word. The caller of a kernel that
 /// writes registers of D before it has read all of C (FloatPlan::split) has then found that they share no word.
 struct Warps {
-  const ConstRegisterView* sources;     ///< by OperandName, as far as the form has operands
-  const RegisterView& written;          ///< d, or r of ldmatrix
-  const BatchMemory* memory = nullptr;  ///< of instructions that address memory: bytes within 32-bit addresses
+  const ConstRegisterView* sources;    ///< by OperandName, as far as the form has operands
+  const RegisterView& written;         ///< d, or r of ldmatrix
+  const CallMemory* memory = nullptr;  ///< of instructions that address memory: bytes within 32-bit addresses
   std::size_t count = 1;
   bool apart = false;  ///< the written registers share no word
   // Consecutive statements of one warp, for products alone, at most 32: warp w is the statement w.
@@ -252,6 +253,9 @@ inline constexpr std::size_t max_chain = 4;
 bool fast_float_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
 bool fast_integer_chain(const IntegerPlan& plan, const Form& form, std::span<const Warps> chain);
 
+/// The operands of an mma that has no others, in their order.
+inline constexpr std::array product_order{OperandName::d, OperandName::a, OperandName::b, OperandName::c};
+
 /// The kernel of a form on a hardware, with its plan.
 class FastPath {
  public:
@@ -264,8 +268,13 @@ class FastPath {
   /// As fast_float_chain() and fast_integer_chain().
   bool execute_chain(std::span<const Warps> chain) const;
 
-  /// Whether the kernel supports operand `name` lane by lane, as Warps says; if wants_all_lanes, it supports all of them or none.
+  /// Whether it is that of an mma of the operands d, a, b and c alone.
+  bool is_product() const { return product_; }
+
+  /// Whether the kernel supports operand `name` lane by lane, as Warps says, or all of product_order; if wants_all_lanes, it supports all
+  /// of them or none.
   bool takes_lanes(OperandName name) const { return lanes_[static_cast<std::size_t>(name)]; }
+  bool takes_all_lanes() const { return all_lanes_; }
   bool wants_all_lanes() const { return std::holds_alternative<F64Plan>(plan_); }
 
   /// The plan of ldmatrix, stmatrix and movmatrix, else nullptr.
@@ -275,6 +284,7 @@ class FastPath {
   const Form& form_;
   Plan plan_;
   std::array<bool, operand_name_count> lanes_{};
+  bool product_, all_lanes_ = false;
 };
 
 /// The fast path of `form`, a form of the table itself, under `lowering`, or nullptr. The first call makes it; it is never destroyed.

@@ -65,7 +65,7 @@ class RegisterRange {
 /// Finds the rows that the lanes address; returns false if an address is wrong.
 bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows& addressed) {
   const std::uint32_t* const low = warps.source(OperandName::p, 0, warp);
-  const BatchMemory& memory = *warps.memory;
+  const CallMemory& memory = *warps.memory;
   if (memory.shared_bytes < row_bytes) return false;
   const std::uint64_t last = memory.shared_bytes - row_bytes, base = memory.shared_base;
   const auto offset = static_cast<std::uint64_t>(memory.offset);

@@ -3,9 +3,10 @@
 #include <cstddef>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/fast/made_as_needed.h>
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
+#include <warpmat/numeric/made_as_needed.h>
 
 namespace warpmat {
 
@@ -27,12 +28,12 @@ class OperandViews {
   const RegisterView& written() const { return written_; }
 
   /// `count` warps, for the kernel. Precondition: each operand of the form was set.
-  Warps warps(const BatchMemory* memory = nullptr, std::size_t count = 1) const { return {sources_.data(), written_, memory, count}; }
+  Warps warps(const CallMemory* memory = nullptr, std::size_t count = 1) const { return {sources_.data(), written_, memory, count}; }
 
   /// All operands of `form`, for the reference. Precondition: each was set.
-  Batch batch(const Form& form, const BatchMemory& memory) const {
+  Batch batch(const Form& form, const CallMemory& memory) const {
     Batch all;
-    static_cast<BatchMemory&>(all) = memory;
+    static_cast<CallMemory&>(all) = memory;
     all.destination = written_;
     for (const Operand& operand : form.operands)
       if (!operand.written) all.source(operand.name) = source(operand.name);

@@ -268,8 +268,12 @@ bool can_take_lanes(const FastPath::Plan& plan, const Operand& operand) {
 
 }  // namespace
 
-FastPath::FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {
+FastPath::FastPath(const Form& form, Plan plan)
+    : form_(form),
+      plan_(std::move(plan)),
+      product_(form.mnemonic == Mnemonic::mma && std::ranges::equal(form.operands, product_order, {}, &Operand::name)) {
   for (const Operand& operand : form.operands) lanes_[static_cast<std::size_t>(operand.name)] = can_take_lanes(plan_, operand);
+  all_lanes_ = std::ranges::all_of(product_order, [&](OperandName name) { return takes_lanes(name); });
 }
 
 std::size_t FastPath::execute(const Warps& warps) const {

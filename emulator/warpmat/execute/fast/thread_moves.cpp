@@ -159,7 +159,7 @@ bool are_disjoint(const ThreadMove& move, int words, std::size_t bytes) {
 
 }  // namespace
 
-std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const BatchMemory& memory,
+std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const CallMemory& memory,
                               std::size_t warps) {
   if (plan.kind == MovePlan::Kind::move || !plan.table.empty() || !is_thread_major(r, plan.matrices)) return 0;
   if (memory.shared_bytes < Form::row_bytes) return 0;

@@ -24,7 +24,7 @@ struct ThreadMove {
 /// of these lanes. Executes warps in order and returns how many: fewer than all if it declines the next one, which is then unchanged. It
 /// declines other elements, other register layouts, wrong addresses, and registers that overlap the memory. The memory must be bytes within
 /// 32-bit addresses.
-std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const BatchMemory& memory,
+std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const CallMemory& memory,
                               std::size_t warps);
 
 }  // namespace warpmat

@@ -24,7 +24,7 @@ int addressing_lanes(const Form& form, const Lowering& lowering) {
   return lowering.exceptions.checks_all_addresses ? warp_size : form.rows_in_memory();
 }
 
-SharedMemory memory_of(const BatchMemory& memory) {
+SharedMemory memory_of(const CallMemory& memory) {
   assert(memory.shared_base <= UINT32_MAX);
   return SharedMemory::borrowing({memory.shared, memory.shared_bytes}, static_cast<std::uint32_t>(memory.shared_base));
 }

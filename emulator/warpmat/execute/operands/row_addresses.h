@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
@@ -14,7 +15,7 @@ int addressing_lanes(const Form& form, const Lowering& lowering);
 // Of the first warp of a batch:
 
 /// The memory that it addresses.
-SharedMemory memory_of(const BatchMemory& memory);
+SharedMemory memory_of(const CallMemory& memory);
 
 /// The row address of `lane`: p plus the offset.
 std::uint64_t row_address(const Batch& batch, int lane);

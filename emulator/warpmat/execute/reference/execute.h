@@ -1,5 +1,6 @@
 #pragma once
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>

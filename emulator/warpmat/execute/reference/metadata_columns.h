@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>

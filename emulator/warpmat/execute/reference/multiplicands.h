@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/execute/reference/metadata_columns.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout.h>

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/formats.h>
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
