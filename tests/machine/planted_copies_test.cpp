@@ -15,7 +15,7 @@ namespace warpmat::planted_copies_test {
 namespace {
 
 /// Two warps. %r19 is `tile` in shared memory, %l19 `in` in global memory, 4096 bytes each; %r18 and %r17 are mbarriers of one arrival
-/// each, which have been initialised. %p19 holds in all threads but thread 0, %p18 in warp 1. LOAD, WAIT and BARRIER stand for the common
+/// each, which have been initialised. %p19 holds in all threads but thread 0, %p18 in warp 1. Words in capitals stand for the common
 /// statements.
 Module planted(std::string body) {
   replace_all(body, "LOAD;",
@@ -23,6 +23,10 @@ Module planted(std::string body) {
               "@!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 512, [%r18];");
   replace_all(body, "WAIT;", "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r18], 0; @!done bra AGAIN; }");
   replace_all(body, "FREE;", "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r17], 0; @!done bra AGAIN; }");
+  replace_all(body, "FILL;", "st.shared.u32 [%r15], %i; fence.proxy.async; bar.sync 0;");
+  replace_all(body, "STORE;",
+              "@%p19 bra STORED; cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256; cp.async.bulk.commit_group;");
+  replace_all(body, "PLACE;", "membar.gl; bar.sync 0; shl.b32 %r0, %r16, 2; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %l19;");
   return word_kernel(R"(
     .shared .align 128 .b8 tile[4096];
     .shared .align 8 .b64 full, empty;
@@ -134,22 +138,12 @@ const Bug bugs[] = {
      "bytes",
      1, "SLEEP: nanosleep", "FREE; SLEEP: nanosleep"},
     {"a store's source is overwritten before the wait", R"(
-        st.shared.u32 [%r15], %i;
-        fence.proxy.async;
-        bar.sync 0;
-        @%p19 bra STORED;
-        cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-        cp.async.bulk.commit_group;
+        FILL; STORE;
         STORED: bar.sync 0;
         st.shared.u32 [%r15], %r19; // BUG)",
      "may still read it: its group has not been waited for", 1, "STORED:", "cp.async.bulk.wait_group.read 0; STORED:"},
     {"the group that is waited for is not the copy's", R"(
-        st.shared.u32 [%r15], %i;
-        fence.proxy.async;
-        bar.sync 0;
-        @%p19 bra STORED;
-        cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-        cp.async.bulk.commit_group;
+        FILL; STORE;
         cp.async.bulk.wait_group.read 1;
         STORED: bar.sync 0;
         st.shared.u32 [%r15], %r19; // BUG)",
@@ -252,15 +246,7 @@ TEST_CASE("their right twins get no report", "[machine][planted]") {
 }
 
 TEST_CASE("what cards do well although the ISA asks for more is a warning that names the statement", "[machine][planted]") {
-  const std::string store = R"(
-    st.shared.u32 [%r15], %i;
-    fence.proxy.async;
-    bar.sync 0;
-    @%p19 bra STORED;
-    cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-    cp.async.bulk.commit_group;
-)";
-  const std::string read = "STORED: membar.gl; bar.sync 0; shl.b32 %r0, %r16, 2; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %l19;\n";
+  const std::string store = "FILL; STORE;", read = "STORED: PLACE; ";
   struct Doubtful {
     std::string body;
     const char* warning;  ///< part of it; empty: none
@@ -285,14 +271,9 @@ TEST_CASE("what cards do well although the ISA asks for more is a warning that n
 
 TEST_CASE("a bulk store's bytes are there behind wait_group.read and a barrier", "[machine][planted]") {
   const Module module = planted(R"(
-    st.shared.u32 [%r15], %i;
-    fence.proxy.async;
-    bar.sync 0;
-    @%p19 bra STORED;
-    cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-    cp.async.bulk.commit_group;
+    FILL; STORE;
     cp.async.bulk.wait_group.read 0;
-    STORED: membar.gl; bar.sync 0; shl.b32 %r0, %r16, 2; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %l19;
+    STORED: PLACE;
     ld.global.u32 %d, [%l0];)");
   const std::vector<std::uint32_t> words = words_of(module, {1}, {64});
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(words[i] == i);
@@ -339,15 +320,10 @@ TEST_CASE("a wait for the wrong parity is named where its copy has not come", "[
 
 TEST_CASE("copies with the timing of cards take effect when their warp has had its turn", "[machine][planted]") {
   const std::string overwritten = R"(
-    st.shared.u32 [%r15], %i;
-    fence.proxy.async;
-    bar.sync 0;
-    @%p19 bra STORED;
-    cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-    cp.async.bulk.commit_group;
+    FILL; STORE;
     STORED: bar.sync 0;
     st.shared.u32 [%r15], %r19;
-    membar.gl; bar.sync 0; shl.b32 %r0, %r16, 2; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %l19;
+    PLACE;
     ld.global.u32 %d, [%l0];)";
   const std::string announced = R"(
     @!%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 512;
