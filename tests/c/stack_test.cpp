@@ -139,7 +139,7 @@ namespace {
 struct WgmmaCalls {
   const warpmat_instruction* instruction = nullptr;
   warpmat_call inside{}, outside{};
-  warpmat_error error{};
+  warpmat_error error = sized<warpmat_error>();
 
   static void execute(void* self) {
     auto& calls = *static_cast<WgmmaCalls*>(self);
