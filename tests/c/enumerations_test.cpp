@@ -37,8 +37,7 @@ TEST_CASE("numbers that are no enumerators are refused", "[c]") {
       reinterpret_cast<warpmat_status (*)(int, uint32_t, const uint64_t*, uint32_t, const char*, warpmat_bank_conflicts*, warpmat_error*)>(
           &warpmat_find_bank_conflicts);
   const std::array<uint64_t, 32> addresses{};
-  warpmat_bank_conflicts found{};
-  found.size = sizeof found;
+  auto found = sized<warpmat_bank_conflicts>();
   CHECK(conflicts(WARPMAT_BANK_LOAD, 4, addresses.data(), 1, nullptr, &found, nullptr) == WARPMAT_OK);
   for (const int number : {-1, 4, 33, INT_MAX, INT_MIN})
     CHECK(conflicts(number, 4, addresses.data(), 1, nullptr, &found, nullptr) == WARPMAT_BAD_ARGUMENT);

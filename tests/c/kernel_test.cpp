@@ -22,12 +22,6 @@ namespace {
 
 constexpr const char* head = ".version 8.0\n.target sm_80\n.address_size 64\n";  // three lines
 
-warpmat_error fresh() {
-  warpmat_error error{};
-  error.size = sizeof error;
-  return error;
-}
-
 /// A kernel of `body`, with parameter p and the registers that bodies here use.
 std::string kernel_text(const std::string& body) {
   return std::string(head) +
@@ -57,8 +51,7 @@ struct Memory {
 };
 
 warpmat_launch_config config_of(const std::vector<warpmat_argument>& arguments, std::uint32_t grid, std::uint32_t block) {
-  warpmat_launch_config config{};
-  config.size = sizeof config;
+  auto config = sized<warpmat_launch_config>();
   config.grid[0] = grid;
   config.block[0] = block;
   config.arguments = arguments.data();
@@ -109,7 +102,7 @@ TEST_CASE("C: a kernel that does not compute the product which its launch tells 
   REQUIRE(warpmat_buffer_allocate(memory, 16 * 8 * 4, "C", &c, nullptr) == WARPMAT_OK);
   const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(a), WARPMAT_ARGUMENT(b), WARPMAT_ARGUMENT(c)};
   warpmat_launch_config config = config_of(arguments, 1, 32);
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_OK);
   config.gemm = "C=A*B^T:16x8x16";
   CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_MISPAIRED);
@@ -143,7 +136,7 @@ TEST_CASE("C: a kernel is launched, and a variable of its module read and set", 
   const std::uint32_t scale = 4;
   const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address), WARPMAT_ARGUMENT(scale)};
   warpmat_launch_config config = config_of(arguments, 1, 64);
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   std::uint64_t operations = 0;
   for (const std::uint32_t number : {5u, 100u}) {
     std::memcpy(warpmat_buffer_bytes(memory.memory, bias, 4, nullptr), &number, 4);
@@ -161,7 +154,7 @@ TEST_CASE("C: storing an uninitialised value ends a launch, or is told to warn",
   const Memory memory(256);
   const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
   warpmat_launch_config config = config_of(arguments, 1, 32);
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNWRITTEN);
   std::vector<std::string> warnings;
   config.user = &warnings;
@@ -215,7 +208,7 @@ TEST_CASE("C: observers are told of operations and accesses, and may end a launc
   config.jobs = 0;
   config.observers = observers;
   config.observer_count = 2;
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   std::uint64_t operations = 0;
   REQUIRE(warpmat_launch(kernel.kernel, &config, memory.memory, &operations, &error) == WARPMAT_OK);
   CHECK(operations > 0);
@@ -255,7 +248,7 @@ TEST_CASE("C: a byte that another thread sets ends a launch", "[c]") {
   config.most_operations = 2'000'000'000;  // should the byte not be looked at
   std::atomic<std::uint8_t> stop{0};
   config.stop = reinterpret_cast<const std::uint8_t*>(&stop);
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     stop = 1;
@@ -279,7 +272,7 @@ TEST_CASE("C: a bulk copy of stores without a fence ends a launch, or is told to
   const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
   warpmat_launch_config config = config_of(arguments, 1, 32);
   config.flags = WARPMAT_SKIP_UNWRITTEN;
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNORDERED);
   std::vector<std::string> warnings;
   config.user = &warnings;
@@ -341,7 +334,7 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
     warpmat_launch_config config = config_of(arguments, 2, 64);
     config.flags = mistake.flags;
     config.most_operations = mistake.most_operations;
-    warpmat_error error = fresh();
+    auto error = sized<warpmat_error>();
     const warpmat_status status = warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error);
     INFO(mistake.body << error.message);
     CHECK(warpmat_status_name(status) == std::string(warpmat_status_name(mistake.status)));
@@ -388,7 +381,7 @@ TEST_CASE("C: a mistake of a later block and warp, and what was printed", "[c]")
   std::string printed;
   config.print = append;
   config.user = &printed;
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OUT_OF_RANGE);
   CHECK(error.block[0] == 0);
   CHECK(error.block[1] == 1);
@@ -398,7 +391,7 @@ TEST_CASE("C: a mistake of a later block and warp, and what was printed", "[c]")
   CHECK(error.address == memory.address + 1024);
   CHECK(printed.empty());
   last = 1000;
-  error = fresh();
+  error = sized<warpmat_error>();
   const warpmat_status status = warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error);
   INFO(error.message);
   CHECK(status == WARPMAT_OK);
@@ -406,11 +399,11 @@ TEST_CASE("C: a mistake of a later block and warp, and what was printed", "[c]")
 }
 
 TEST_CASE("C: misuse of kernels", "[c]") {
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   const auto expect = [&](warpmat_status status, const char* part) {
     CHECK(warpmat_status_name(error.status) == std::string(warpmat_status_name(status)));
     CHECK(std::string(error.message).find(part) != std::string::npos);
-    error = fresh();
+    error = sized<warpmat_error>();
   };
   CHECK(warpmat_module_parse(nullptr, &error) == nullptr);
   expect(WARPMAT_BAD_ARGUMENT, "the text is null");
@@ -474,25 +467,17 @@ TEST_CASE("C: misuse of kernels", "[c]") {
     CHECK(launched(config_of(*given, 1, 32)) == WARPMAT_BAD_ARGUMENT);
     expect(WARPMAT_BAD_ARGUMENT, part);
   }
-  warpmat_launch_config config = config_of(arguments, 1, 2048);
-  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
-  expect(WARPMAT_BAD_ARGUMENT, "at most 1024 threads");
-  config = config_of(arguments, 1, 32);
-  config.arguments = nullptr;
-  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
-  expect(WARPMAT_BAD_ARGUMENT, "config->arguments is null");
-  config = config_of(arguments, 1, 32);
-  config.size = 8;
-  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
-  expect(WARPMAT_BAD_ARGUMENT, "config->size");
-  config = config_of(arguments, 1, 32);
-  config.jobs = -1;
-  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
-  expect(WARPMAT_BAD_ARGUMENT, "jobs");
-  config = config_of(arguments, 1, 32);
-  config.flags = WARPMAT_WIDE_ADDRESSES;
-  CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
-  expect(WARPMAT_BAD_ARGUMENT, "flags 0x4");
+  const auto refused = [&](auto change, const char* part) {
+    warpmat_launch_config config = config_of(arguments, 1, 32);
+    change(config);
+    CHECK(launched(config) == WARPMAT_BAD_ARGUMENT);
+    expect(WARPMAT_BAD_ARGUMENT, part);
+  };
+  refused([](auto& config) { config.block[0] = 2048; }, "at most 1024 threads");
+  refused([](auto& config) { config.arguments = nullptr; }, "config->arguments is null");
+  refused([](auto& config) { config.size = 8; }, "config->size");
+  refused([](auto& config) { config.jobs = -1; }, "jobs");
+  refused([](auto& config) { config.flags = WARPMAT_WIDE_ADDRESSES; }, "flags 0x4");
 
   CHECK(warpmat_buffer_free(memory.memory, memory.address, &error) == WARPMAT_OK);
   CHECK(warpmat_buffer_bytes(memory.memory, memory.address, 1, nullptr) == nullptr);
@@ -520,7 +505,7 @@ TEST_CASE("limits of time and memory end a launch", "[c][kernel]") {
   local.config.most_block_bytes = 10'000'000;
   CHECK(local.run() == WARPMAT_OK);
 
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   const Memory memory(1000);
   std::uint64_t address = 0;
   CHECK(warpmat_device_memory_set_most_bytes(memory.memory, 1999, &error) == WARPMAT_OK);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "c/calls.h"
 #include "catch.h"
 #include "contains.h"
 
@@ -12,22 +13,12 @@ namespace warpmat::matrix_difference_test {
 
 using warpmat::contains;
 
-namespace {
-
-warpmat_matrix_difference fresh() {
-  warpmat_matrix_difference difference{};
-  difference.size = sizeof difference;
-  return difference;
-}
-
-}  // namespace
-
 TEST_CASE("C: matrices are compared in a few lines, and misuse is an error", "[c]") {
   std::vector<float> expected(16 * 8), held(16 * 8);
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<float>(i);
   for (std::size_t i = 0; i < held.size(); ++i) held[i] = expected[i ^ 16];
   const int f32 = warpmat_find_format("f32");
-  warpmat_matrix_difference difference = fresh();
+  auto difference = sized<warpmat_matrix_difference>();
   REQUIRE(warpmat_compare_matrix(f32, 16, 8, expected.data(), expected.data(), 0, 0, &difference, nullptr) == WARPMAT_OK);
   CHECK(difference.wrong == 0);
   CHECK(difference.elements == 128);
@@ -43,8 +34,7 @@ TEST_CASE("C: matrices are compared in a few lines, and misuse is an error", "[c
   REQUIRE(warpmat_compare_matrix(f32, 16, 8, held.data(), expected.data(), 0, 0.001, &difference, nullptr) == WARPMAT_OK);
   CHECK(difference.wrong == 0);
 
-  warpmat_error error{};
-  error.size = sizeof error;
+  auto error = sized<warpmat_error>();
   CHECK(warpmat_compare_matrix(-1, 16, 8, held.data(), expected.data(), 0, 0, &difference, &error) == WARPMAT_BAD_ARGUMENT);
   CHECK(warpmat_compare_matrix(f32, 0, 8, held.data(), expected.data(), 0, 0, &difference, &error) == WARPMAT_BAD_ARGUMENT);
   CHECK(warpmat_compare_matrix(f32, UINT64_MAX, 8, held.data(), expected.data(), 0, 0, &difference, &error) == WARPMAT_BAD_ARGUMENT);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "c/calls.h"
 #include "catch.h"
 
 namespace warpmat::program_test {
@@ -16,16 +17,10 @@ constexpr const char* program_text = R"(
   st.shared.u32 [address], d0;
 )";
 
-warpmat_error fresh() {
-  warpmat_error error{};
-  error.size = sizeof error;
-  return error;
-}
-
 }  // namespace
 
 TEST_CASE("C: a program is parsed once and run by a warp", "[c]") {
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   warpmat_program* program = warpmat_program_parse(program_text, "sm_90", &error);
   INFO(error.message);
   REQUIRE(program != nullptr);
@@ -50,7 +45,7 @@ TEST_CASE("C: a program is parsed once and run by a warp", "[c]") {
   CHECK(std::memcmp(shared + 124, &sixteen, 4) == 0);
 
   for (const auto& [address, status] : {std::pair(130u, WARPMAT_MISALIGNED), {256u, WARPMAT_OUT_OF_RANGE}}) {
-    error = fresh();
+    error = sized<warpmat_error>();
     addresses[7] = address;
     CHECK(warpmat_warp_run(warp, 0, &error) == status);
     CHECK(error.lane == 7);
@@ -66,7 +61,7 @@ TEST_CASE("C: a program is parsed once and run by a warp", "[c]") {
 }
 
 TEST_CASE("C: what a matrix instruction of a program traps with has its kind, operand and line", "[c]") {
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   warpmat_program* program = warpmat_program_parse("\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [p];\n", "sm_90", &error);
   REQUIRE(program != nullptr);
   warpmat_warp* warp = warpmat_warp_create(program, 64, nullptr);
@@ -81,7 +76,7 @@ TEST_CASE("C: what a matrix instruction of a program traps with has its kind, op
 }
 
 TEST_CASE("C: misuse of programs", "[c]") {
-  warpmat_error error = fresh();
+  auto error = sized<warpmat_error>();
   CHECK(warpmat_program_parse(nullptr, "sm_90", &error) == nullptr);
   CHECK(error.status == WARPMAT_BAD_ARGUMENT);
   CHECK(warpmat_program_parse("mma;\n", "sm_90", &error) == nullptr);

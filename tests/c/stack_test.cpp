@@ -64,13 +64,12 @@ std::size_t stack_of(void (*action)(void*), void* argument) {
 struct Calls {
   const warpmat_instruction* instruction = nullptr;
   std::vector<warpmat_registers> registers;
-  warpmat_memory memory{};
-  warpmat_error error{};
+  warpmat_memory memory = sized<warpmat_memory>();
+  warpmat_error error = sized<warpmat_error>();
 
   static void execute(void* self) {
     auto& calls = *static_cast<Calls*>(self);
-    warpmat_call call{};
-    call.size = sizeof call;
+    auto call = sized<warpmat_call>();
     call.operands = calls.registers.data();
     call.operand_count = calls.registers.size();
     call.memory = &calls.memory;
@@ -111,17 +110,14 @@ TEST_CASE("C: the stack that an instruction needs", "[c]") {
     for (const Form& form : forms()) {
       WarpArrays warps(form, 1, std::nullopt, 94);
       Calls calls;
-      calls.error.size = sizeof calls.error;
       calls.instruction = warpmat_find(form.opcode.c_str(), std::string(target_with(form).name).c_str(), nullptr);
       REQUIRE(calls.instruction != nullptr);
       for (const Operand& operand : form.operands) calls.registers.push_back({warps.word(operand.name, 0, 0), nullptr, 0, warp_size, 1, 0});
       const Batch batch = warps.batch();
-      calls.memory.size = sizeof calls.memory;
       calls.memory.bytes = batch.shared;
       calls.memory.byte_count = batch.shared_bytes;
       calls.memory.base = batch.shared_base;
-      warpmat_instruction_info info{};
-      info.size = sizeof info;
+      auto info = sized<warpmat_instruction_info>();
       REQUIRE(warpmat_describe(calls.instruction, &info) == WARPMAT_OK);
       const std::size_t kind = form.mnemonic == Mnemonic::mma || form.mnemonic == Mnemonic::wmma_mma ? 1 : 0;
       stated[kind] = info.stack_bytes;
@@ -143,7 +139,7 @@ namespace {
 struct WgmmaCalls {
   const warpmat_instruction* instruction = nullptr;
   warpmat_call inside{}, outside{};
-  warpmat_error error{};
+  warpmat_error error = sized<warpmat_error>();
 
   static void execute(void* self) {
     auto& calls = *static_cast<WgmmaCalls*>(self);
@@ -170,7 +166,6 @@ TEST_CASE("C: the stack that a wgmma needs is that of an instruction", "[c]") {
     for (const WgmmaForm& form : wgmma_forms()) {
       if (form.shape.n != 8 && form.shape.n != 256) continue;
       WgmmaCalls calls;
-      calls.error.size = sizeof calls.error;
       calls.instruction = found(form.opcode.c_str(), "sm_90a");
       auto memory = sized<warpmat_memory>();
       memory.bytes = shared.data();
@@ -200,11 +195,9 @@ TEST_CASE("C: the stack that a scalar instruction needs", "[c]") {
   std::size_t most = 0;
   for (const char* const opcode : {"fma.rn.f32", "div.rn.f64", "madc.hi.cc.u64", "setp.lt.and.f64", "sin.approx.f32", "lop3.b32"}) {
     Calls calls;
-    calls.error.size = sizeof calls.error;
     calls.instruction = warpmat_find(opcode, "sm_90a", nullptr);
     REQUIRE(calls.instruction != nullptr);
-    warpmat_instruction_info info{};
-    info.size = sizeof info;
+    auto info = sized<warpmat_instruction_info>();
     REQUIRE(warpmat_describe(calls.instruction, &info) == WARPMAT_OK);
     for (int i = 0; i < info.operands; ++i)
       calls.registers.push_back({words.data() + std::size_t{4} * static_cast<std::size_t>(i) * warp_size, nullptr, 0, warp_size, 1, 0});

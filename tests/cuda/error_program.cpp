@@ -12,64 +12,27 @@
 #include <thread>
 #include <vector>
 
-namespace {
+#include "cuda/host_code.h"
 
-struct Size3 {
-  std::uint32_t x, y, z;
-};
-using Stream = void*;
-using Event = void*;
-struct Handle {  ///< of memory or of an event, for other processes
-  char bytes[64];
-};
-
-}  // namespace
+using warpmat::cuda::GridSize;
 
 extern "C" {
-void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** module);
-void __cudaRegisterFunction(void** module, const char* stub, char* function, const char* name, int threads, void*, void*, void*, void*,
-                            int*);
-void __cudaRegisterVar(void** module, char* shadow, char* address, const char* name, int external, std::size_t bytes, int constant,
-                       int global);
-int cudaLaunchKernel(const void* function, Size3 grid, Size3 block, void** arguments, std::size_t shared_bytes, Stream stream);
-int cudaMalloc(void** pointer, std::size_t bytes);
-int cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags);
-int cudaMallocHost(void** pointer, std::size_t bytes);
-int cudaFree(void* pointer);
-int cudaFreeHost(void* pointer);
-int cudaHostRegister(void* memory, std::size_t bytes, unsigned flags);
-int cudaHostUnregister(void* memory);
 int cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
-int cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
-int cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, int kind);
-int cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind);
-int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind);
-int cudaMemset(void* to, int value, std::size_t bytes);
-int cudaDeviceSynchronize();
 int cudaGetLastError();
 int cudaPeekAtLastError();
 int cudaSetDevice(int device);
 int cudaGetDeviceCount(int* count);
 int cudaDeviceGetAttribute(int* value, int attribute, int device);
 int cudaDeviceGetLimit(std::size_t* value, int limit);
-int cudaDeviceSetLimit(int limit, std::size_t value);
-int cudaStreamCreate(Stream* stream);
-int cudaStreamDestroy(Stream stream);
-int cudaStreamSynchronize(Stream stream);
-int cudaEventCreate(Event* event);
-int cudaEventRecord(Event event, Stream stream);
-int cudaEventElapsedTime(float* milliseconds, Event start, Event end);
-int cudaEventCreateWithFlags(Event* event, unsigned flags);
-int cudaStreamWaitEvent(Stream stream, Event event, unsigned flags);
-int cudaIpcGetMemHandle(Handle* handle, void* pointer);
-int cudaIpcOpenMemHandle(void** pointer, Handle handle, unsigned flags);
+int cudaEventElapsedTime(float* milliseconds, Handle start, Handle end);
+int cudaEventCreateWithFlags(Handle* event, unsigned flags);
+int cudaIpcOpenMemHandle(void** pointer, Ipc handle, unsigned flags);
 int cudaIpcCloseMemHandle(void* pointer);
-int cudaIpcGetEventHandle(Handle* handle, Event event);
-int cudaIpcOpenEventHandle(Event* event, Handle handle);
+int cudaIpcGetEventHandle(Ipc* handle, Handle event);
+int cudaIpcOpenEventHandle(Handle* event, Ipc handle);
 int cudaFuncSetAttribute(const void* function, int attribute, int value);
 int cudaGraphicsUnregisterResource(void* resource);
-const char* cudaGetErrorName(int error);
 }
 
 namespace {
@@ -110,25 +73,11 @@ again:
 }
 )";
 
-/// A fatbinary with the text as its only image.
-std::string make_fatbinary() {
-  std::string text = module_text;
-  text.resize((text.size() + 8) / 8 * 8, '\0');
-  std::uint32_t words[20] = {0xba55ed50, 0x00100001, static_cast<std::uint32_t>(text.size() + 64), 0,
-                             0x01010001, 64,         static_cast<std::uint32_t>(text.size())};
-  words[11] = 80;
-  return std::string(reinterpret_cast<const char*>(words), sizeof words) + text;
-}
-
 char store_stub, stop_stub, unwritten_stub, wait_stub, total_shadow, no_stub;
 
 void register_module() {
-  static const std::string fatbinary = make_fatbinary();
-  static struct {
-    std::uint32_t magic = 0x466243b1, version = 1;
-    const void* data = fatbinary.data();
-    const void* extra = nullptr;
-  } wrapper;
+  static const std::string fatbinary = host_code::fatbinary_of(module_text);
+  static host_code::Wrapper wrapper{.data = fatbinary.data()};
   void** const module = __cudaRegisterFatBinary(&wrapper);
   const auto add = [&](const char* stub, const char* name) {
     __cudaRegisterFunction(module, stub, nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -145,12 +94,12 @@ void register_module() {
 
 enum Kind { host_to_host, host_to_device, device_to_host, device_to_device, by_address };
 
-int launch(const char* stub, Size3 grid = {1, 1, 1}, Size3 block = {1, 1, 1}, void** arguments = nullptr, std::size_t shared_bytes = 0,
-           Stream stream = nullptr) {
+int launch(const char* stub, GridSize grid = {1, 1, 1}, GridSize block = {1, 1, 1}, void** arguments = nullptr,
+           std::size_t shared_bytes = 0, Handle stream = nullptr) {
   return cudaLaunchKernel(stub, grid, block, arguments, shared_bytes, stream);
 }
 
-int store(void* to, std::uint32_t value, Size3 grid = {1, 1, 1}, Size3 block = {1, 1, 1}, std::size_t shared_bytes = 0) {
+int store(void* to, std::uint32_t value, GridSize grid = {1, 1, 1}, GridSize block = {1, 1, 1}, std::size_t shared_bytes = 0) {
   void* arguments[] = {&to, &value};
   return launch(&store_stub, grid, block, arguments, shared_bytes);
 }
@@ -188,8 +137,8 @@ void calls() {
   std::size_t limit = 0;
   int value = 0;
   float milliseconds = 0;
-  Event start = nullptr, end = nullptr;
-  Stream stream = nullptr;
+  Handle start = nullptr, end = nullptr;
+  Handle stream = nullptr;
   cudaMalloc(&device, 64);
   SHOW(cudaMalloc(nullptr, 4));
   SHOW(cudaMalloc(&pointer, std::size_t{1} << 60));
@@ -340,7 +289,7 @@ void fork_child() {
 }
 
 struct Handles {
-  Handle memory, event;
+  Ipc memory, event;
 };
 
 /// Another program, which gets the handles on standard input.
@@ -348,7 +297,7 @@ void other_process() {
   Handles handles;
   if (read(STDIN_FILENO, &handles, sizeof handles) != sizeof handles) return;
   void *memory = nullptr, *again = nullptr;
-  Event event = nullptr;
+  Handle event = nullptr;
   std::uint32_t got = 0;
   SHOW(cudaIpcOpenMemHandle(&memory, handles.memory, 1));
   SHOW(cudaIpcOpenMemHandle(&again, handles.memory, 1));
@@ -372,7 +321,7 @@ void other_process() {
 /// Memory and an event that another program opens.
 void share(const char* program) {
   void *device = nullptr, *again = nullptr;
-  Event event = nullptr;
+  Handle event = nullptr;
   Handles handles;
   std::uint32_t got[2] = {};
   cudaMalloc(&device, 8);

@@ -21,33 +21,17 @@
 
 #include <warpmat/cuda/types.h>
 
+#include "cuda/host_code.h"
+
 using namespace warpmat::cuda;
-using Handle = void*;
-struct Ipc {
-  char bytes[64];
-};
+using host_code::Wrapper;
 
 extern "C" {
-void** __cudaRegisterFatBinary(void* wrapper);
-void __cudaRegisterFunction(void** module, const char* stub, char* function, const char* name, int threads, void*, void*, void*, void*,
-                            int*);
-void __cudaRegisterVar(void** module, char* shadow, char* address, const char* name, int external, std::size_t bytes, int constant,
-                       int global);
 void __cudaUnregisterFatBinary(void** module);
-int cudaLaunchKernel(const void* function, GridSize grid, GridSize block, void** arguments, std::size_t shared_bytes, Handle stream);
-int cudaMalloc(void** pointer, std::size_t bytes);
-int cudaMallocHost(void** pointer, std::size_t bytes);
 int cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height);
 int cudaMalloc3D(PitchedPointer* pitched, Extent extent);
-int cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags);
 int cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, Handle pool, Handle stream);
-int cudaFree(void* pointer);
-int cudaFreeHost(void* pointer);
-int cudaHostRegister(void* memory, std::size_t bytes, unsigned flags);
-int cudaHostUnregister(void* memory);
-int cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
 int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, Handle stream);
-int cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, int kind);
 int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
                       int kind, Handle stream);
 int cudaMemcpy3D(const Copy3D* copy);
@@ -56,9 +40,6 @@ int cudaMemcpy2DToArray(Array* to, std::size_t x, std::size_t y, const void* fro
                         int kind);
 int cudaMemcpy2DArrayToArray(Array* to, std::size_t to_x, std::size_t to_y, const Array* from, std::size_t from_x, std::size_t from_y,
                              std::size_t width, std::size_t height, int kind);
-int cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind);
-int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind);
-int cudaMemset(void* to, int value, std::size_t bytes);
 int cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height);
 int cudaMemset3D(PitchedPointer to, int value, Extent extent);
 int cudaMallocArray(Array** array, const ChannelFormat* format, std::size_t width, std::size_t height, unsigned flags);
@@ -71,22 +52,14 @@ int cudaCreateTextureObject(std::uint64_t* handle, const ResourceDescription* re
                             const ResourceView* view);
 int cudaDestroyTextureObject(std::uint64_t handle);
 int cudaGetTextureObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
-int cudaDeviceSynchronize();
 int cudaDeviceReset();
-int cudaDeviceSetLimit(int limit, std::size_t value);
 int cudaGetSymbolAddress(void** address, const void* symbol);
-int cudaStreamCreate(Handle* stream);
-int cudaStreamDestroy(Handle stream);
 int cudaStreamSetAttribute(Handle stream, int id, const void* value);
-int cudaStreamSynchronize(Handle stream);
 int cudaStreamQuery(Handle stream);
-int cudaStreamWaitEvent(Handle stream, Handle event, unsigned flags);
 int cudaStreamBeginCapture(Handle stream, int mode);
 int cudaStreamEndCapture(Handle stream, Handle* graph);
 int cudaStreamIsCapturing(Handle stream, int* status);
 int cudaLaunchHostFunc(Handle stream, void (*function)(void*), void* data);
-int cudaEventCreate(Handle* event);
-int cudaEventRecord(Handle event, Handle stream);
 int cudaEventQuery(Handle event);
 int cudaEventDestroy(Handle event);
 int cudaGraphCreate(Handle* graph, unsigned flags);
@@ -105,7 +78,6 @@ int cudaMemPoolCreate(Handle* pool, const PoolProperties* properties);
 int cudaMemPoolDestroy(Handle pool);
 int cudaMemPoolGetAttribute(Handle pool, int attribute, void* value);
 int cudaRuntimeGetVersion(int* version);
-int cudaIpcGetMemHandle(Ipc* handle, void* pointer);
 int cuInit(unsigned flags);
 int cuCtxCreate_v2(Handle* context, unsigned flags, int device);
 int cuCtxDestroy_v2(Handle context);
@@ -132,7 +104,6 @@ int cuMemUnmap(unsigned long long address, std::size_t bytes);
 int cuMemMap(unsigned long long address, std::size_t bytes, std::size_t offset, unsigned long long handle, unsigned long long flags);
 int cuMemcpy2D_v2(const struct DriverCopy2D* copy);
 int cuMemcpy3D_v2(const struct DriverCopy3D* copy);
-const char* cudaGetErrorName(int error);
 }
 
 struct DriverCopy2D {  ///< CUDA_MEMCPY2D
@@ -200,22 +171,6 @@ again:
   ret;
 }
 )";
-
-struct Wrapper {
-  std::uint32_t magic = 0x466243b1, version = 1;
-  const void* data = nullptr;
-  const void* extra = nullptr;
-};
-
-/// A fatbinary with the text as its only image.
-std::string make_fatbinary() {
-  std::string text = module_text;
-  text.resize((text.size() + 8) / 8 * 8, '\0');
-  std::uint32_t words[20] = {0xba55ed50, 0x00100001, static_cast<std::uint32_t>(text.size() + 64), 0,
-                             0x01010001, 64,         static_cast<std::uint32_t>(text.size())};
-  words[11] = 80;
-  return std::string(reinterpret_cast<const char*>(words), sizeof words) + text;
-}
 
 char add_stub, sample_stub, spin_stub, total_shadow;
 
@@ -717,7 +672,7 @@ void both_runtimes() {
 
 /// A fatbinary of which some bytes are others.
 void corrupt(std::size_t at, std::size_t bytes, std::uint64_t value) {
-  static std::string fatbinary = make_fatbinary();
+  static std::string fatbinary = host_code::fatbinary_of(module_text);
   std::memcpy(fatbinary.data() + at, &value, bytes);
   static Wrapper wrapper;
   wrapper.data = fatbinary.data();
@@ -736,7 +691,7 @@ int main(int argc, char** argv) {
     corrupt(std::strtoull(argv[2], nullptr, 0), std::strtoull(argv[3], nullptr, 0), std::strtoull(argv[4], nullptr, 0));
     return 0;
   }
-  static const std::string fatbinary = make_fatbinary();
+  static const std::string fatbinary = host_code::fatbinary_of(module_text);
   static Wrapper wrapper;
   wrapper.data = fatbinary.data();
   void** const module = register_module(wrapper);

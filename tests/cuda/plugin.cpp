@@ -1,8 +1,9 @@
 // A plug-in with a kernel, as nvcc makes it: what it registers when it is opened is gone when it is closed. It has no runtime of its own:
 // it uses that of the program which opens it, by the functions that the program gives it.
 
-#include <cstdint>
 #include <string>
+
+#include "cuda/host_code.h"
 
 namespace {
 
@@ -22,39 +23,20 @@ const char* const module_text = R"(
 }
 )";
 
-struct Dim3 {
-  unsigned x, y, z;
-};
-
 /// What the plug-in needs of the runtime.
 struct Runtime {
   void** (*register_module)(void*);
   void (*register_function)(void**, const char*, char*, const char*, int, void*, void*, void*, void*, int*);
   void (*register_end)(void**);
   void (*unregister_module)(void**);
-  int (*launch)(const void*, Dim3, Dim3, void**, std::size_t, void*);
+  int (*launch)(const void*, warpmat::cuda::GridSize, warpmat::cuda::GridSize, void**, std::size_t, void*);
 };
 
 Runtime runtime{};
 void** module = nullptr;
 char stub;
 
-struct Wrapper {
-  std::uint32_t magic = 0x466243b1, version = 1;
-  const void* data = nullptr;
-  const void* extra = nullptr;
-} wrapper;
-
-/// A fatbinary with the text as its only image.
-std::string make_fatbinary() {
-  std::string text = module_text;
-  text.resize((text.size() + 8) / 8 * 8, '\0');
-  std::uint32_t words[20] = {0xba55ed50, 0x00100001, static_cast<std::uint32_t>(text.size() + 64), 0,
-                             0x01010001, 64,         static_cast<std::uint32_t>(text.size())};
-  words[11] = 80;
-  return std::string(reinterpret_cast<const char*>(words), sizeof words) + text;
-}
-
+host_code::Wrapper wrapper;
 std::string fatbinary;
 
 __attribute__((destructor)) void closed() {
@@ -65,7 +47,7 @@ __attribute__((destructor)) void closed() {
 
 extern "C" __attribute__((visibility("default"))) void opened(const Runtime& of_program) {
   runtime = of_program;
-  fatbinary = make_fatbinary();
+  fatbinary = host_code::fatbinary_of(module_text);
   wrapper.data = fatbinary.data();
   module = runtime.register_module(&wrapper);
   runtime.register_function(module, &stub, nullptr, "count", -1, nullptr, nullptr, nullptr, nullptr, nullptr);

@@ -21,6 +21,7 @@
 #include <warpmat/cuda/types.h>
 
 #include "by_name.h"
+#include "cuda/host_code.h"
 
 namespace {
 
@@ -29,7 +30,6 @@ using by_name::library;
 using by_name::Word;
 using by_name::word_of;
 using namespace warpmat::cuda;
-using Handle = void*;
 
 constexpr Word most = ~Word{0}, half = Word{1} << 63;
 
@@ -813,11 +813,7 @@ std::string context_stack(Program& p) {
 }
 
 std::string callback_unregisters(Program& p) {
-  struct {
-    std::uint32_t magic = 0x466243b1, version = 1;
-    const void* data = module_text;
-    const void* extra = nullptr;
-  } static wrapper;
+  static host_code::Wrapper wrapper{.data = module_text};
   const auto add = reinterpret_cast<void** (*)(void*)>(dlsym(library(), "__cudaRegisterFatBinary"));
   static void** const handle = add(&wrapper);
   const auto unregister = [](void*) { reinterpret_cast<void (*)(void**)>(dlsym(library(), "__cudaUnregisterFatBinary"))(handle); };

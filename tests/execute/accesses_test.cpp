@@ -3,13 +3,12 @@
 
 #include <warpmat/instruction.h>
 
-#include <cstring>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "catch.h"
-#include "execute/warp_arrays.h"
+#include "execute/noted_memory.h"
 
 namespace warpmat::accesses_test {
 
@@ -17,45 +16,7 @@ namespace {
 
 constexpr std::size_t count = 2;  // warps
 
-struct Seen {
-  bool writes = false;
-  std::size_t warp = 0;
-  int lane = 0;
-  std::uint64_t address = 0;
-  std::size_t bytes = 0;
-  friend bool operator==(const Seen&, const Seen&) = default;
-};
-
-/// The memories of warps behind callbacks, which note each call.
-struct Memory {
-  WarpArrays* warps = nullptr;
-  std::uint64_t base = 0;
-  std::size_t refused = SIZE_MAX;  ///< the number of the call that is refused
-  std::vector<Seen> seen{};
-
-  RowMemory callbacks() {
-    const auto read = [](void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes) {
-      auto& self = *static_cast<Memory*>(user);
-      if (!self.note({false, warp, lane, address, bytes})) return false;
-      std::memcpy(row, self.place(warp, address), bytes);
-      return true;
-    };
-    const auto write = [](void* user, std::size_t warp, int lane, std::uint64_t address, const std::uint8_t* row, std::size_t bytes) {
-      auto& self = *static_cast<Memory*>(user);
-      if (!self.note({true, warp, lane, address, bytes})) return false;
-      std::memcpy(self.place(warp, address), row, bytes);
-      return true;
-    };
-    return {read, write, this, base, WarpArrays::memory_bytes};
-  }
-
- private:
-  std::uint8_t* place(std::size_t warp, std::uint64_t address) const { return warps->memory_of(warp).data() + (address - base); }
-  bool note(const Seen& call) {
-    seen.push_back(call);
-    return seen.size() - 1 != refused;
-  }
-};
+using Seen = NotedAccess;
 
 std::vector<Seen> listed(const Instruction& instruction, const Batch& batch) {
   std::vector<Seen> all;
@@ -176,7 +137,7 @@ TEST_CASE("accesses are what callbacks see, of every form, with addresses of 32 
           WarpArrays warps = original;
           const std::vector<std::uint32_t> halves = wide_addresses(warps, above);
           Batch batch = warps.batch();
-          Memory memory{.warps = &warps, .base = WarpArrays::memory_base + (wide ? above : 0)};
+          NotedMemory memory{.warps = &warps, .base = WarpArrays::memory_base + (wide ? above : 0)};
           const RowMemory rows = memory.callbacks();
           if (callbacks) batch.rows = &rows;
           if (wide) {
@@ -188,7 +149,7 @@ TEST_CASE("accesses are what callbacks see, of every form, with addresses of 32 
           CHECK(before.size() == count * access_count(form));
           execute(instruction, batch, count, {.path = path});
           CHECK(warps == expected);
-          if (callbacks) CHECK(memory.seen == before);
+          if (callbacks) CHECK(memory.log == before);
           ++compared;
         }
   }
@@ -281,7 +242,7 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
     const WarpArrays original = warps;
     WarpArrays whole = warps;
     whole.execute_each(instruction, 0, 1);
-    Memory memory{.warps = &warps, .base = WarpArrays::memory_base, .refused = 5};
+    NotedMemory memory{.warps = &warps, .base = WarpArrays::memory_base, .refused = 5};
     RowMemory rows = memory.callbacks();
     Batch batch = warps.batch();
     batch.rows = &rows;
@@ -290,19 +251,19 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
       CHECK(false);
     } catch (const Trap& trap) {
       CHECK(trap.kind == Trap::Kind::refused);
-      CHECK(trap.site.lane == memory.seen.back().lane);
-      CHECK(trap.address == memory.seen.back().address);
+      CHECK(trap.site.lane == memory.log.back().lane);
+      CHECK(trap.address == memory.log.back().address);
       CHECK(trap.site.warp == 0);
     }
-    CHECK(memory.seen.size() == 6);
+    CHECK(memory.log.size() == 6);
     WarpArrays expected = original;
     for (std::size_t i = 0; !load && i < 5; ++i) {
-      const std::size_t at = memory.seen[i].address - WarpArrays::memory_base;
-      std::copy_n(whole.memory_of(0).data() + at, memory.seen[i].bytes, expected.memory_of(0).data() + at);
+      const std::size_t at = memory.log[i].address - WarpArrays::memory_base;
+      std::copy_n(whole.memory_of(0).data() + at, memory.log[i].bytes, expected.memory_of(0).data() + at);
     }
     CHECK(warps == expected);
 
-    memory.seen.clear();
+    memory.log.clear();
     rows.bytes = 100;  // less than the matrix
     try {
       execute(instruction, batch, count);
@@ -311,7 +272,7 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
       CHECK(trap.kind == Trap::Kind::out_of_range);
       CHECK(trap.address.value_or(0) + 4 > WarpArrays::memory_base + 100);
     }
-    CHECK(memory.seen.empty());
+    CHECK(memory.log.empty());
   }
 }
 

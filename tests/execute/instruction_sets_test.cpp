@@ -1,4 +1,5 @@
 #include <warpmat/execute/fast/instruction_sets.h>
+#include <warpmat/execute/operands/batch.h>
 #include <warpmat/instruction.h>
 
 #include <algorithm>

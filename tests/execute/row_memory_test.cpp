@@ -2,12 +2,11 @@
 
 #include <warpmat/instruction.h>
 
-#include <cstring>
 #include <random>
 #include <vector>
 
 #include "catch.h"
-#include "execute/warp_arrays.h"
+#include "execute/noted_memory.h"
 
 namespace warpmat::row_memory_test {
 
@@ -16,44 +15,7 @@ namespace {
 constexpr Path paths[] = {Path::fast, Path::reference};
 constexpr std::size_t count = 2;  // warps
 
-struct Access {
-  bool write = false;
-  std::size_t warp = 0;
-  int lane = 0;
-  std::uint64_t address = 0;
-  std::size_t bytes = 0;
-  friend bool operator==(const Access&, const Access&) = default;
-};
-
-/// The memories of warps behind callbacks, which note each access.
-struct Observed {
-  WarpArrays* warps = nullptr;
-  std::uint64_t base = 0;
-  std::vector<Access> log;
-  int refused_lane = -1;
-
-  RowMemory memory() {
-    const auto read = [](void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes) {
-      auto& self = *static_cast<Observed*>(user);
-      if (!self.note({false, warp, lane, address, bytes})) return false;
-      std::memcpy(row, self.warps->memory_of(warp).data() + (address - self.base), bytes);
-      return true;
-    };
-    const auto write = [](void* user, std::size_t warp, int lane, std::uint64_t address, const std::uint8_t* row, std::size_t bytes) {
-      auto& self = *static_cast<Observed*>(user);
-      if (!self.note({true, warp, lane, address, bytes})) return false;
-      std::memcpy(self.warps->memory_of(warp).data() + (address - self.base), row, bytes);
-      return true;
-    };
-    return {read, write, this, base, WarpArrays::memory_bytes};
-  }
-
- private:
-  bool note(const Access& access) {
-    log.push_back(access);
-    return access.lane != refused_lane;
-  }
-};
+using Access = NotedAccess;
 
 /// The Trap that `action` raises, or nothing.
 template <typename Action>
@@ -85,8 +47,8 @@ TEST_CASE("memory behind callbacks: every form that addresses memory, each row i
       WarpArrays expected(form, count, std::nullopt, 81);
       WarpArrays warps = expected;
       expected.execute_each(instruction, 0, count);
-      Observed observed{.warps = &warps, .base = WarpArrays::memory_base, .log = {}};
-      const RowMemory memory = observed.memory();
+      NotedMemory observed{.warps = &warps, .base = WarpArrays::memory_base};
+      const RowMemory memory = observed.callbacks();
       Batch batch = warps.batch();
       batch.rows = &memory;
       execute(instruction, batch, count, {.path = path});
@@ -115,8 +77,8 @@ TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
           halves[2 * i] = static_cast<std::uint32_t>(addresses[i]);
           halves[2 * i + 1] = static_cast<std::uint32_t>(addresses[i] >> 32);
         }
-        Observed observed{.warps = &warps, .base = WarpArrays::memory_base + above, .log = {}};
-        const RowMemory memory = observed.memory();
+        NotedMemory observed{.warps = &warps, .base = WarpArrays::memory_base + above};
+        const RowMemory memory = observed.callbacks();
         Batch batch = warps.batch();
         batch.wide_addresses = true;
         batch.source(OperandName::p) = {halves.data(), 2 * warp_size, 1, 2};
@@ -144,8 +106,8 @@ TEST_CASE("all addresses are checked before the first row is handed out") {
         warps.word(OperandName::p, 1, 0)[lane] += change;
         WarpArrays expected = warps;
         expected.execute_each(instruction, 0, 1);
-        Observed observed{.warps = &warps, .base = WarpArrays::memory_base, .log = {}};
-        const RowMemory memory = observed.memory();
+        NotedMemory observed{.warps = &warps, .base = WarpArrays::memory_base};
+        const RowMemory memory = observed.callbacks();
         Batch batch = warps.batch();
         batch.rows = &memory;
         const auto trap = operand_trap_of([&] { execute(instruction, batch, count, {.path = path}); });
@@ -165,8 +127,8 @@ TEST_CASE("where the hardware checks all lanes' addresses, so do callbacks' inst
     const Instruction instruction("ldmatrix.sync.aligned.m8n8.x1.b16", target);
     WarpArrays warps(instruction.form(), 1, std::nullopt, 84);
     warps.word(OperandName::p, 0, 0)[31] += 1;
-    Observed observed{.warps = &warps, .base = WarpArrays::memory_base, .log = {}};
-    const RowMemory memory = observed.memory();
+    NotedMemory observed{.warps = &warps, .base = WarpArrays::memory_base};
+    const RowMemory memory = observed.callbacks();
     Batch batch = warps.batch();
     batch.rows = &memory;
     const auto trap = operand_trap_of([&] { execute(instruction, batch, 1); });
@@ -187,8 +149,8 @@ TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stm
       const WarpArrays before = warps;
       WarpArrays whole = warps;
       whole.execute_each(instruction, 0, 1);
-      Observed observed{.warps = &warps, .base = WarpArrays::memory_base, .log = {}, .refused_lane = 5};
-      const RowMemory memory = observed.memory();
+      NotedMemory observed{.warps = &warps, .base = WarpArrays::memory_base, .refused_lane = 5};
+      const RowMemory memory = observed.callbacks();
       Batch batch = warps.batch();
       batch.rows = &memory;
       const auto trap = operand_trap_of([&] { execute(instruction, batch, count, {.path = path}); });

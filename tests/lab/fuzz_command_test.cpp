@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "contains.h"
 #include "lab/lab_command.h"
-#include "tools/command.h"
+#include "tools/evidence_page.h"
 
 namespace warpmat::fuzz_test {
 namespace {
@@ -36,27 +36,6 @@ Json counts(const std::string& file) {
   return Json::parse(read_text(file)).at("run");
 }
 
-Outcome evidence(std::vector<std::string> files) {
-  files.insert(files.begin(), "evidence");
-  return run_command(files);
-}
-
-void refused(const std::vector<std::string>& files, const std::string& reason) {
-  const Outcome outcome = evidence(files);
-  CAPTURE(reason, outcome.err);
-  CHECK(outcome.status == 1);
-  CHECK(contains(outcome.err, reason));
-}
-
-/// The page without what differs between two runs of the same: the seconds.
-std::string without_time(std::string page) {
-  for (std::size_t end; (end = page.find(" s |\n")) != std::string::npos;) {
-    const std::size_t begin = page.rfind('|', end);
-    page.replace(begin, end + 4 - begin, "|");
-  }
-  return page;
-}
-
 TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
   const TemporaryDirectory directory;
   const auto fuzz = [&](const std::string& name, std::vector<std::string> more) {
@@ -73,12 +52,13 @@ TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
     CAPTURE(key);
     CHECK(counts(whole).at(key).get<std::size_t>() == counts(one).at(key).get<std::size_t>() + counts(two).at(key).get<std::size_t>());
   }
-  CHECK(without_time(evidence({one, two}).out) == without_time(evidence({whole}).out));
-  CHECK(contains(evidence({whole}).out, "7 from 3 on"));
-  refused({one}, "part 2/2 is missing");
-  refused({one, two, whole}, "have cases in common");
-  refused({one, fuzz("other", {"--shard", "2/2", "--max-statements", "5"})}, "programs: at most 50 statements and at most 5 statements");
-  refused({whole, fuzz("later", {"--seed", "1", "--max-statements", "50", "--shard", "1/1"})}, "hold the same cases");
+  CHECK(without_time(evidence_of({one, two}).out) == without_time(evidence_of({whole}).out));
+  CHECK(contains(evidence_of({whole}).out, "7 from 3 on"));
+  check_refused({one}, "part 2/2 is missing");
+  check_refused({one, two, whole}, "have cases in common");
+  check_refused({one, fuzz("other", {"--shard", "2/2", "--max-statements", "5"})},
+                "programs: at most 50 statements and at most 5 statements");
+  check_refused({whole, fuzz("later", {"--seed", "1", "--max-statements", "50", "--shard", "1/1"})}, "hold the same cases");
 }
 
 TEST_CASE("a run of random programs that cannot be shared by so many is refused", "[tools][fuzz]") {

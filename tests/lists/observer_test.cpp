@@ -18,6 +18,7 @@
 #include <warpmat/program.h>
 
 #include "catch.h"
+#include "message_of.h"
 
 namespace warpmat::list_observer_test {
 namespace {
@@ -60,12 +61,7 @@ class Script : public machine::Observer {
 };
 
 std::string message_of(Warp& warp) {
-  try {
-    run(warp);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
+  return warpmat::message_of([&] { run(warp); });
 }
 
 }  // namespace
@@ -203,7 +199,7 @@ TEST_CASE("list observer: an observer ends a run before the effect, with the lin
   CHECK(message_of(warp) == "line 4: lane 4, address 0x0: as asked");
   CHECK(warp.shared().bytes()[0] == 7);
   script.ends_at = 0;
-  CHECK(message_of(warp) == "no error");
+  CHECK(message_of(warp) == "nothing");
   CHECK(warp.shared().bytes()[0] == 8);
 }
 

@@ -1,6 +1,7 @@
 #include <warpmat/program.h>
 
 #include "catch.h"
+#include "message_of.h"
 
 #include <bit>
 #include <cstdint>
@@ -16,12 +17,7 @@ namespace warpmat::run_test {
 namespace {
 
 std::string trap_message(Warp& warp) {
-  try {
-    run(warp);
-    return "no trap";
-  } catch (const Trap& trap) {
-    return trap.what();
-  }
+  return message_of([&] { run(warp); });
 }
 
 }  // namespace
@@ -85,7 +81,7 @@ TEST_CASE("run: shared memory may begin elsewhere than at 0; variables move with
   CHECK(warp.reg("b")[2] == 7);
   CHECK(warp.shared().bytes()[4] == 7);
   Warp at_zero(program, 16);
-  CHECK(trap_message(at_zero) == "no trap");
+  CHECK(trap_message(at_zero) == "nothing");
 }
 
 TEST_CASE("run: registers are asked for by name and word") {
@@ -134,7 +130,7 @@ TEST_CASE("run: ldmatrix and stmatrix trap where a used row leaves shared memory
   CHECK(trap_message(warp) == "line 1: lane 11, address 0x400: the row of 16 bytes leaves the shared memory of 1024 bytes");
   for (const std::uint8_t byte : warp.shared().bytes()) REQUIRE(byte == 0);
   warp.reg("a")[11] = 992;
-  CHECK(trap_message(warp) == "no trap");
+  CHECK(trap_message(warp) == "nothing");
   CHECK(warp.shared().bytes()[16] == 0xff);
 }
 
@@ -235,7 +231,7 @@ TEST_CASE("run: a guard says which lanes execute, which keep their registers and
       "sm_90");
   Warp warp(program, 2048);
   warp.reg("b").fill(50);
-  CHECK(trap_message(warp) == "no trap");
+  CHECK(trap_message(warp) == "nothing");
   for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
     INFO(lane);
     CHECK(warp.reg("p")[lane] == (lane < 5));
@@ -261,7 +257,7 @@ TEST_CASE("run: lanes whose guard does not hold have no address") {
   warp.reg("p").fill(0);
   CHECK(trap_message(warp) == "line 1: lane 9, address 0x40: store of 4 bytes outside of shared memory, which has 64 bytes from 0x0 on");
   warp.reg("a")[9] = 0;
-  CHECK(trap_message(warp) == "no trap");
+  CHECK(trap_message(warp) == "nothing");
 }
 
 TEST_CASE("run: lanes exchange what they hold, and a carry goes from one statement to the next") {
@@ -272,7 +268,7 @@ TEST_CASE("run: lanes exchange what they hold, and a carry goes from one stateme
       "sm_90");
   Warp warp(program);
   warp.reg("all").fill(0x80000001);
-  CHECK(trap_message(warp) == "no trap");
+  CHECK(trap_message(warp) == "nothing");
   for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
     INFO(lane);
     CHECK(warp.reg("a")[lane] == lane / 8 * 8 + 3);
@@ -297,7 +293,7 @@ TEST_CASE("run: lanes whose guard does not hold are not waited for by an exchang
   warp.reg("p").fill(1);
   warp.reg("p")[4] = 0;
   warp.reg("c").fill(9);
-  CHECK(trap_message(warp) == "no trap");
+  CHECK(trap_message(warp) == "nothing");
   for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
     INFO(lane);
     CHECK(warp.reg("a")[lane] == 6);
@@ -316,7 +312,7 @@ TEST_CASE("run: lanes that an exchange waits for and that name others are a trap
   CHECK(warp.reg("a")[0] == 5);
   CHECK(warp.reg("b")[0] == 0);
   warp.reg("m")[4] = 0xffffffff;
-  CHECK(trap_message(warp) == "no trap");
+  CHECK(trap_message(warp) == "nothing");
   for (std::uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("b")[lane] == 5);
 }
 
@@ -336,7 +332,7 @@ TEST_CASE("run: lanes that wait for one that names itself alone are a trap, befo
   CHECK(warp.reg("c")[0] == 7);
   CHECK(warp.reg("first") == Register{});
   for (std::size_t lane = 0; lane < warp_size; ++lane) warp.reg("m")[lane] = lane < 16 ? 0xffff : 0xffff0000;
-  CHECK(trap_message(warp) == "no trap");  // two groups that are here in full
+  CHECK(trap_message(warp) == "nothing");  // two groups that are here in full
   CHECK(warp.reg("b")[31] == 5);
   CHECK(warp.reg("c")[31] == 16);
 }
@@ -374,7 +370,7 @@ TEST_CASE("run: a product of f64 has registers of two words, numbers and _") {
       "sm_80");
   Warp warp(program);
   run(warp);
-  CHECK(trap_message(warp) == "no trap");
+  CHECK(trap_message(warp) == "nothing");
   const auto value = [&](const char* name) { return std::bit_cast<double>(warp.reg(name)[7] | std::uint64_t{warp.reg(name, 1)[7]} << 32); };
   CHECK(value("d0") == 11);
   CHECK(value("d1") == 9);
@@ -392,14 +388,14 @@ TEST_CASE("run: rows and matrices have addresses of 32 and 64 bits and of variab
       "wmma.load.c.sync.aligned.row.m16n16k16.f32 {g0, g1, g2, g3, g4, g5, g6, g7}, [n], 8;",
       "sm_90");
   Warp warp(program, 4096, 1024);
-  CHECK(trap_message(warp) == "no trap");
+  CHECK(trap_message(warp) == "nothing");
   for (const char* const row : {"r0", "r1", "r2"}) CHECK(warp.reg(row)[0] == 7);
   for (const char* const name : {"0", "1", "2", "3", "4", "5", "6", "7"})
     CHECK(warp.reg(std::string("f") + name) == warp.reg(std::string("g") + name));
   const Program high = parse(".reg .b64 w; .reg .b32 r; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [w];", "sm_90");
   Warp beyond(high, 1024);
   beyond.reg("w", 1).fill(1);
-  CHECK(trap_message(beyond) == "no trap");  // of addresses in shared memory the low 32 bits count
+  CHECK(trap_message(beyond) == "nothing");  // of addresses in shared memory the low 32 bits count
 }
 
 TEST_CASE("run: a copy of a warp goes its own way") {

@@ -6,6 +6,8 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/launch.h>
 
+#include "message_of.h"
+
 namespace warpmat {
 
 /// A module with one entry `k`; `parameters` stand between its parentheses.
@@ -52,17 +54,6 @@ inline std::vector<std::uint32_t> words_of(const Module& module, Dim3 grid, Dim3
   const std::uint64_t out = memory.allocate(4 * count, "out");
   launch(Kernel(module, "k", kernel_options), {grid, block, shared_bytes}, memory, {out}, options);
   return memory.read<std::uint32_t>(out, count);
-}
-
-/// What `action` throws, or "nothing".
-template <typename Action>
-std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing";
 }
 
 /// The message of the trap that a launch of word_kernel ends with.

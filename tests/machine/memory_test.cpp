@@ -160,6 +160,18 @@ TEST_CASE("generic addresses reach every space; the low half of a shared one is 
   CHECK(words_of(module, {1}, {32}) == expected);
 }
 
+namespace {
+
+/// Bit i of %d says whether the address is in the space of question i.
+std::string are_in_spaces(const std::vector<std::string>& questions) {
+  std::string text;
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    text += "isspacep." + questions[i] + "; selp.u32 %r0, " + std::to_string(1 << i) + ", 0, %p0; or.b32 %d, %d, %r0;\n";
+  return text;
+}
+
+}  // namespace
+
 // As an H200 has them.
 TEST_CASE("isspacep: global addresses are all but those of shared and local memory", "[machine][memory]") {
   const Module module = word_kernel(R"(
@@ -169,15 +181,8 @@ TEST_CASE("isspacep: global addresses are all but those of shared and local memo
     mov.u64 %l2, 0x200000000000;
     mov.u64 %l3, 0x7fff00000000;
     mov.u64 %l4, out; cvta.param.u64 %l4, %l4;
-    isspacep.global %p0, %l0; selp.u32 %r0, 1, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.global %p0, %l1; selp.u32 %r0, 2, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.global %p0, %l2; selp.u32 %r0, 4, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.global %p0, %l3; selp.u32 %r0, 8, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.global %p0, %l4; selp.u32 %r0, 16, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.global %p0, %out; selp.u32 %r0, 32, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.const %p0, %l2; selp.u32 %r0, 64, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.param %p0, %l4; selp.u32 %r0, 128, 0, %p0; or.b32 %d, %d, %r0;
-)");
+)" + are_in_spaces({"global %p0, %l0", "global %p0, %l1", "global %p0, %l2", "global %p0, %l3", "global %p0, %l4", "global %p0, %out",
+                    "const %p0, %l2", "param %p0, %l4"}));
   CHECK(words_of(module, {1}, {1}) == std::vector<std::uint32_t>{4 + 8 + 16 + 32 + 128});
 }
 
@@ -187,14 +192,8 @@ TEST_CASE("isspacep: addresses of constants are in .const and not in .global", "
     mov.u64 %l1, large; cvta.const.u64 %l1, %l1; add.u64 %l1, %l1, 60;
     mov.u64 %l2, variable; cvta.global.u64 %l2, %l2;
     add.u64 %l3, %l1, 4;
-    isspacep.const %p0, %l0; selp.u32 %r0, 1, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.const %p0, %l1; selp.u32 %r0, 2, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.const %p0, %l2; selp.u32 %r0, 4, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.const %p0, %l3; selp.u32 %r0, 8, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.global %p0, %l0; selp.u32 %r0, 16, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.global %p0, %l1; selp.u32 %r0, 32, 0, %p0; or.b32 %d, %d, %r0;
-    isspacep.global %p0, %l2; selp.u32 %r0, 64, 0, %p0; or.b32 %d, %d, %r0;
-)",
+)" + are_in_spaces({"const %p0, %l0", "const %p0, %l1", "const %p0, %l2", "const %p0, %l3", "global %p0, %l0", "global %p0, %l1",
+                    "global %p0, %l2"}),
                                     "sm_90", ".const .u32 small; .global .u32 variable; .const .align 4 .b8 large[64];");
   CHECK(words_of(module, {1}, {1}) == std::vector<std::uint32_t>{1 + 2 + 64});
 }

@@ -6,28 +6,27 @@
 #include <string_view>
 #include <vector>
 
-#include <warpmat/machine/internals.h>
-#include <warpmat/ptx/syntax/module.h>
-
 #include "catch.h"
-#include "machine/kernel.h"
+#include "contains.h"
+#include "machine/planted.h"
 
 namespace warpmat::planted_copies_test {
 
 namespace {
 
 /// Two warps. %r19 is `tile` in shared memory, %l19 `in` in global memory, 4096 bytes each; %r18 and %r17 are mbarriers of one arrival
-/// each, which have been initialised. %p19 holds in all threads but thread 0, %p18 in warp 1. LOAD, WAIT and BARRIER stand for the common
+/// each, which have been initialised. %p19 holds in all threads but thread 0, %p18 in warp 1. Words in capitals stand for the common
 /// statements.
 Module planted(std::string body) {
-  const auto replace = [&](std::string_view from, std::string_view to) {
-    for (std::size_t at = 0; (at = body.find(from, at)) != std::string::npos; at += to.size()) body.replace(at, from.size(), to);
-  };
-  replace("LOAD;",
-          "@!%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 512;"
-          "@!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 512, [%r18];");
-  replace("WAIT;", "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r18], 0; @!done bra AGAIN; }");
-  replace("FREE;", "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r17], 0; @!done bra AGAIN; }");
+  replace_all(body, "LOAD;",
+              "@!%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 512;"
+              "@!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 512, [%r18];");
+  replace_all(body, "WAIT;", "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r18], 0; @!done bra AGAIN; }");
+  replace_all(body, "FREE;", "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r17], 0; @!done bra AGAIN; }");
+  replace_all(body, "FILL;", "st.shared.u32 [%r15], %i; fence.proxy.async; bar.sync 0;");
+  replace_all(body, "STORE;",
+              "@%p19 bra STORED; cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256; cp.async.bulk.commit_group;");
+  replace_all(body, "PLACE;", "membar.gl; bar.sync 0; shl.b32 %r0, %r16, 2; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %l19;");
   return word_kernel(R"(
     .shared .align 128 .b8 tile[4096];
     .shared .align 8 .b64 full, empty;
@@ -44,29 +43,7 @@ Module planted(std::string body) {
                      "sm_90", ".global .align 16 .b8 in[4096];");
 }
 
-int bug_line(const Module& module) {
-  const std::string_view text = *syntax_of(module).text;
-  const std::size_t at = text.find("// BUG");
-  if (at == std::string_view::npos) return 0;
-  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-}
-
-struct Report {
-  int line = 0;
-  std::string text = "nothing";
-};
-
-Report report_of(const Module& module, std::uint64_t schedule, std::uint32_t cluster, const Checks& checks) {
-  DeviceMemory memory;
-  const std::uint64_t out = memory.allocate(4 * 64 * cluster, "out");
-  try {
-    launch(Kernel(module, "k"), {{cluster}, {64}, 0, {cluster}}, memory, {out},
-           {.schedule = schedule, .most_operations = 50'000'000, .checks = checks});
-  } catch (const Trap& trap) {
-    return {trap.site.line, trap.what()};
-  }
-  return {};
-}
+constexpr std::uint64_t enough_operations = 50'000'000;
 
 struct Bug {
   const char* name;
@@ -161,22 +138,12 @@ const Bug bugs[] = {
      "bytes",
      1, "SLEEP: nanosleep", "FREE; SLEEP: nanosleep"},
     {"a store's source is overwritten before the wait", R"(
-        st.shared.u32 [%r15], %i;
-        fence.proxy.async;
-        bar.sync 0;
-        @%p19 bra STORED;
-        cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-        cp.async.bulk.commit_group;
+        FILL; STORE;
         STORED: bar.sync 0;
         st.shared.u32 [%r15], %r19; // BUG)",
      "may still read it: its group has not been waited for", 1, "STORED:", "cp.async.bulk.wait_group.read 0; STORED:"},
     {"the group that is waited for is not the copy's", R"(
-        st.shared.u32 [%r15], %i;
-        fence.proxy.async;
-        bar.sync 0;
-        @%p19 bra STORED;
-        cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-        cp.async.bulk.commit_group;
+        FILL; STORE;
         cp.async.bulk.wait_group.read 1;
         STORED: bar.sync 0;
         st.shared.u32 [%r15], %r19; // BUG)",
@@ -252,11 +219,9 @@ const Bug bugs[] = {
      "the destination lies in block 1 of the cluster, the mbarrier in block 0: both must be in the same block", 2, "%r18, 0", "%r18, 1"},
 };
 
-std::string twin_of(const Bug& bug) {
-  std::string body = bug.body;
-  const std::string_view from = bug.from;
-  body.replace(body.find(from), from.size(), bug.to);
-  return body;
+Report report_of(const Bug& bug, const Module& module, std::uint64_t schedule) {
+  return warpmat::report_of(module, {{bug.cluster}, {64}, 0, {bug.cluster}},
+                            {.schedule = schedule, .most_operations = enough_operations, .checks = {.races = true}});
 }
 
 }  // namespace
@@ -266,10 +231,9 @@ TEST_CASE("planted bugs of copies, mbarriers and clusters are reported with thei
     for (const std::uint64_t schedule : {0u, 5u}) {
       INFO(bug.name << ", schedule " << schedule);
       const Module module = planted(bug.body);
-      const Report report = report_of(module, schedule, bug.cluster, {.races = true});
+      const Report report = report_of(bug, module, schedule);
       CHECK(report.line == bug_line(module));
-      CHECK(report.text.find(bug.reason) != std::string::npos);
-      if (report.text.find(bug.reason) == std::string::npos) UNSCOPED_INFO(report.text);
+      CHECK_THAT(report.text, ContainsSubstring(bug.reason));
     }
 }
 
@@ -277,20 +241,12 @@ TEST_CASE("their right twins get no report", "[machine][planted]") {
   for (const Bug& bug : bugs)
     for (const std::uint64_t schedule : {0u, 5u}) {
       INFO(bug.name << ", schedule " << schedule);
-      CHECK(report_of(planted(twin_of(bug)), schedule, bug.cluster, {.races = true}).text == "nothing");
+      CHECK(report_of(bug, planted(twin_of(bug.body, bug.from, bug.to)), schedule).text == "nothing");
     }
 }
 
 TEST_CASE("what cards do well although the ISA asks for more is a warning that names the statement", "[machine][planted]") {
-  const std::string store = R"(
-    st.shared.u32 [%r15], %i;
-    fence.proxy.async;
-    bar.sync 0;
-    @%p19 bra STORED;
-    cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-    cp.async.bulk.commit_group;
-)";
-  const std::string read = "STORED: membar.gl; bar.sync 0; shl.b32 %r0, %r16, 2; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %l19;\n";
+  const std::string store = "FILL; STORE;", read = "STORED: PLACE; ";
   struct Doubtful {
     std::string body;
     const char* warning;  ///< part of it; empty: none
@@ -305,9 +261,7 @@ TEST_CASE("what cards do well although the ISA asks for more is a warning that n
            Doubtful{store + "cp.async.bulk.wait_group.read 0;" + read + "ld.global.u32 %d, [%l0+256];", ""},
        }) {
     INFO(body);
-    DeviceMemory memory;
-    const std::uint64_t out = memory.allocate(4 * 64, "out");
-    const LaunchResult result = launch(Kernel(planted(body), "k"), {{1}, {64}}, memory, {out});
+    const LaunchResult result = warned_of(planted(body), 64);
     REQUIRE(result.warnings.size() == (*warning == 0 ? 0 : 1));
     if (result.warnings.empty()) continue;
     CHECK(result.warned.front().kind == Trap::Kind::unordered);
@@ -317,14 +271,9 @@ TEST_CASE("what cards do well although the ISA asks for more is a warning that n
 
 TEST_CASE("a bulk store's bytes are there behind wait_group.read and a barrier", "[machine][planted]") {
   const Module module = planted(R"(
-    st.shared.u32 [%r15], %i;
-    fence.proxy.async;
-    bar.sync 0;
-    @%p19 bra STORED;
-    cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-    cp.async.bulk.commit_group;
+    FILL; STORE;
     cp.async.bulk.wait_group.read 0;
-    STORED: membar.gl; bar.sync 0; shl.b32 %r0, %r16, 2; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %l19;
+    STORED: PLACE;
     ld.global.u32 %d, [%l0];)");
   const std::vector<std::uint32_t> words = words_of(module, {1}, {64});
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(words[i] == i);
@@ -344,9 +293,7 @@ TEST_CASE("a copy that counts at an mbarrier right behind its initialisation is 
     bar.sync 0;
     { .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r18], 0; @!done bra AGAIN; }
 )";
-    DeviceMemory memory;
-    const std::uint64_t out = memory.allocate(4 * 64, "out");
-    return launch(Kernel(word_kernel(body, "sm_90", ".global .align 16 .b8 in[512];"), "k"), {{1}, {64}}, memory, {out}).warnings;
+    return warned_of(word_kernel(body, "sm_90", ".global .align 16 .b8 in[512];"), 64).warnings;
   };
   REQUIRE(warnings("").size() == 1);
   CHECK(warnings("").front().find("mbarrier") != std::string::npos);
@@ -357,14 +304,7 @@ TEST_CASE("a copy that counts at an mbarrier right behind its initialisation is 
 }
 
 TEST_CASE("a wait for the wrong parity is named where its copy has not come", "[machine][planted]") {
-  const auto reason_of = [](std::string body) {
-    try {
-      words_of(planted(std::move(body)), {1}, {64});
-    } catch (const Trap& trap) {
-      return trap.parts;
-    }
-    return Trap::Reason("");
-  };
+  const auto reason_of = [](std::string body) { return warpmat::report_of(planted(std::move(body)), {{1}, {64}}, {}).parts; };
   const std::string early = "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%r18], 1; @!done bra AGAIN; }";
   const Trap::Reason wrong = reason_of("LOAD; bar.sync 0;" + early + "ld.shared.u32 %d, [%r19+64];");
   CHECK(wrong.help.find("parity 0") != std::string::npos);
@@ -380,15 +320,10 @@ TEST_CASE("a wait for the wrong parity is named where its copy has not come", "[
 
 TEST_CASE("copies with the timing of cards take effect when their warp has had its turn", "[machine][planted]") {
   const std::string overwritten = R"(
-    st.shared.u32 [%r15], %i;
-    fence.proxy.async;
-    bar.sync 0;
-    @%p19 bra STORED;
-    cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256;
-    cp.async.bulk.commit_group;
+    FILL; STORE;
     STORED: bar.sync 0;
     st.shared.u32 [%r15], %r19;
-    membar.gl; bar.sync 0; shl.b32 %r0, %r16, 2; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %l19;
+    PLACE;
     ld.global.u32 %d, [%l0];)";
   const std::string announced = R"(
     @!%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 512;
@@ -428,12 +363,10 @@ TEST_CASE("a launch goes on without the reports that are suppressed", "[machine]
       "st.shared.u32 [%r15], %i; bar.sync 0; "
       "@!%p19 cp.async.bulk.global.shared::cta.bulk_group [%l19], [%r19], 256; bar.sync 0;");
   const auto warnings = [&](bool answer) {
-    DeviceMemory memory;
-    const std::uint64_t out = memory.allocate(4 * 64, "out");
     LaunchOptions options;
     options.checks.fences = false;
     options.suppresses = [answer](const Trap&) { return answer; };
-    return launch(Kernel(fenceless, "k"), {{1}, {64}}, memory, {out}, options).warnings.size();
+    return warned_of(fenceless, 64, options).warnings.size();
   };
   CHECK(warnings(false) == 2);
   CHECK(warnings(true) == 0);

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "catch.h"
-#include "command.h"
 #include "contains.h"
+#include "tools/evidence_page.h"
 #include "tools/gpu/report/merge_shards.h"
 
 namespace warpmat::shards_test {
@@ -50,32 +50,10 @@ class Sweeps {
   TemporaryDirectory directory_;
 };
 
-Outcome evidence(std::vector<std::string> files) {
-  files.insert(files.begin(), "evidence");
-  return run_command(files);
-}
-
-void refused(const std::vector<std::string>& files, const std::string& reason) {
-  const Outcome outcome = evidence(files);
-  CAPTURE(reason, outcome.err);
-  CHECK(outcome.status == 1);
-  CHECK(outcome.out.empty());
-  CHECK(contains(outcome.err, reason));
-}
-
-/// The page without what differs between two runs of the same: the seconds.
-std::string without_time(std::string page) {
-  for (std::size_t end; (end = page.find(" s |\n")) != std::string::npos;) {
-    const std::size_t begin = page.rfind('|', end);
-    page.replace(begin, end + 4 - begin, "|");
-  }
-  return page;
-}
-
 TEST_CASE("evidence makes of the parts of a sweep what it makes of the whole", "[tools]") {
   const Sweeps sweeps;
-  const Outcome whole = evidence({sweeps.path("whole")});
-  const Outcome parts = evidence({sweeps.path("part_3"), sweeps.path("part_1"), sweeps.path("part_2")});
+  const Outcome whole = evidence_of({sweeps.path("whole")});
+  const Outcome parts = evidence_of({sweeps.path("part_3"), sweeps.path("part_1"), sweeps.path("part_2")});
   CHECK(whole.status == 0);
   CHECK(parts.status == 0);
   CHECK(without_time(parts.out) == without_time(whole.out));
@@ -90,48 +68,48 @@ TEST_CASE("evidence makes of the parts of a sweep what it makes of the whole", "
 TEST_CASE("evidence refuses parts that are missing, there twice, incomplete or of other runs", "[tools]") {
   Sweeps sweeps;
   const std::string whole = sweeps.path("whole"), one = sweeps.path("part_1"), two = sweeps.path("part_2"), three = sweeps.path("part_3");
-  refused({one, three}, fmt::format("part 2/3 is missing of the run that {} belongs to", one));
-  refused({three}, "part 1/3 is missing");
-  refused({one, two, three, two}, fmt::format("{} (part 2/3) and {} (part 2/3) hold the same cases", two, two));
-  refused({whole, whole}, "hold the same cases");
-  refused({whole, one, two, three}, "are of runs that have cases in common");
-  refused({one, sweeps.changed("/seed", 2), three}, "are no parts of one run: seed: 1 and 2");
-  refused({one, sweeps.changed("/warpmat", "0.0.9"), three}, "no parts of one run: version of warpmat: ");
-  refused({one, sweeps.changed("/gpus/0/card", "another"), three},
-          "GPU: pretended GPU, driver 1.2.3, CUDA 13.0, assembler release 13.0 and another");
-  refused({one, sweeps.changed("/gpus/0/driver", "1.2.4"), three}, "driver 1.2.4");
-  refused({one, sweeps.changed("/case_generator_version", 1), three}, "version of the generator: ");
-  refused({one, sweeps.changed("/cases_per_class", 21), three}, "cases of each form and class: 20 and 21");
-  refused({one, sweeps.changed("/rows/0/class", "tomorrow"), three}, "classes: ");
-  refused({one, sweeps.changed("/forms/0/form", "mma.of.tomorrow"), three}, "forms: ");
-  refused({one, sweeps.changed("/shard", "2/4"), three}, "number of parts: 3 and 4");
-  refused({one, sweeps.changed("/complete", false), three}, "(part 2/3) is incomplete: run it again");
-  refused({one, sweeps.changed("/shard", "4/3"), three}, "'4/3' is no part of a run");
+  check_refused({one, three}, fmt::format("part 2/3 is missing of the run that {} belongs to", one));
+  check_refused({three}, "part 1/3 is missing");
+  check_refused({one, two, three, two}, fmt::format("{} (part 2/3) and {} (part 2/3) hold the same cases", two, two));
+  check_refused({whole, whole}, "hold the same cases");
+  check_refused({whole, one, two, three}, "are of runs that have cases in common");
+  check_refused({one, sweeps.changed("/seed", 2), three}, "are no parts of one run: seed: 1 and 2");
+  check_refused({one, sweeps.changed("/warpmat", "0.0.9"), three}, "no parts of one run: version of warpmat: ");
+  check_refused({one, sweeps.changed("/gpus/0/card", "another"), three},
+                "GPU: pretended GPU, driver 1.2.3, CUDA 13.0, assembler release 13.0 and another");
+  check_refused({one, sweeps.changed("/gpus/0/driver", "1.2.4"), three}, "driver 1.2.4");
+  check_refused({one, sweeps.changed("/case_generator_version", 1), three}, "version of the generator: ");
+  check_refused({one, sweeps.changed("/cases_per_class", 21), three}, "cases of each form and class: 20 and 21");
+  check_refused({one, sweeps.changed("/rows/0/class", "tomorrow"), three}, "classes: ");
+  check_refused({one, sweeps.changed("/forms/0/form", "mma.of.tomorrow"), three}, "forms: ");
+  check_refused({one, sweeps.changed("/shard", "2/4"), three}, "number of parts: 3 and 4");
+  check_refused({one, sweeps.changed("/complete", false), three}, "(part 2/3) is incomplete: run it again");
+  check_refused({one, sweeps.changed("/shard", "4/3"), three}, "'4/3' is no part of a run");
   const std::string longer = sweeps.sweep("longer", {"--cases", "30"});
-  refused({whole, longer}, "have cases in common");
+  check_refused({whole, longer}, "have cases in common");
 }
 
 TEST_CASE("evidence takes sweeps whose cases differ, and a whole one that is incomplete", "[tools]") {
   Sweeps sweeps;
   const std::string other = sweeps.sweep("other", {"--seed", "7"});
-  const Outcome both = evidence({sweeps.path("whole"), other});
+  const Outcome both = evidence_of({sweeps.path("whole"), other});
   CHECK(both.status == 0);
   CHECK(contains(both.out, "| 7 | 20 |"));
   sweeps.changed("/shard", "1/1");
   Json json = Json::parse(read_text(sweeps.path("changed")));
   json["complete"] = false;
   write_text(sweeps.path("changed"), json.dump());
-  const Outcome incomplete = evidence({sweeps.path("changed")});
+  const Outcome incomplete = evidence_of({sweeps.path("changed")});
   CHECK(incomplete.status == 0);
   CHECK(contains(incomplete.out, "s, incomplete |\n"));
 }
 
 TEST_CASE("evidence refuses what is no run's JSON", "[tools]") {
   const TemporaryDirectory directory;
-  refused({directory.path("missing.json")}, "cannot read");
+  check_refused({directory.path("missing.json")}, "cannot read");
   for (const char* text : {"", "text", "[]", "{}", "{\"fuzz\": 1}", "3"}) {
     write_text(directory.path("a.json"), text);
-    refused({directory.path("a.json")}, "a.json is no");
+    check_refused({directory.path("a.json")}, "a.json is no");
   }
 }
 

@@ -1,7 +1,6 @@
 #include <warpmat/c_observer.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
@@ -44,100 +43,116 @@ GivenEvent::GivenEvent(const machine::Event& event, const std::string& kernel, s
   given_.place = this;
 }
 
-warpmat_block_event given_block(const machine::BlockEvent& block, const std::string& kernel) {
-  return {sizeof(warpmat_block_event), kernel.c_str(),     {block.block.x, block.block.y, block.block.z}, block.rank, block.warps,
-          block.shared.data(),         block.shared.size()};
+warpmat_block_event given(const machine::BlockEvent& block) {
+  const Dim3 at = block.block;
+  return {sizeof(warpmat_block_event), nullptr, {at.x, at.y, at.z}, block.rank, block.warps, block.shared.data(), block.shared.size()};
 }
 
-warpmat_exchange given_exchange(const machine::ExchangeEvent& exchange, const warpmat_event* event) {
-  return {sizeof(warpmat_exchange), event, exchange.shuffle, exchange.from.data(), exchange.absent, exchange.of_nothing};
+WithText<warpmat_registers_event> given(const machine::RegistersEvent& registers) {
+  return {{sizeof(warpmat_registers_event), registers.statement, nullptr}, &warpmat_registers_event::problem, registers.problem};
 }
 
-warpmat_access given_access(const machine::AccessEvent& access, const warpmat_event* event) {
-  return {sizeof(warpmat_access), event,        space_of(access.space),  access.reads,         access.writes,
+warpmat_run_event given(const machine::RunEvent& run) {
+  return {sizeof(warpmat_run_event), nullptr, run.operations};
+}
+
+WithText<warpmat_call_event> given(const machine::CallEvent& call) {
+  return {{sizeof(warpmat_call_event), nullptr, nullptr}, &warpmat_call_event::function, call.function};
+}
+
+warpmat_exchange given(const machine::ExchangeEvent& exchange) {
+  return {sizeof(warpmat_exchange), nullptr, exchange.shuffle, exchange.from.data(), exchange.absent, exchange.of_nothing};
+}
+
+warpmat_access given(const machine::AccessEvent& access) {
+  return {sizeof(warpmat_access), nullptr,      space_of(access.space),  access.reads,         access.writes,
           access.asynchronous,    access.bytes, access.addresses.data(), access.places.data(), access.first_register,
           access.consecutive};
 }
 
-warpmat_shared_range given_range(const machine::SharedRange& range) {
+warpmat_shared_range given(const machine::SharedRange& range) {
   return {range.rank, range.offset, range.bytes};
 }
 
-warpmat_remote_access given_remote(const machine::RemoteAccess& access, const warpmat_event* event) {
-  return {sizeof(warpmat_remote_access), event, access.lane, given_range(access.range), access.address, access.writes, access.ended};
+warpmat_remote_access given(const machine::RemoteAccess& access) {
+  return {sizeof(warpmat_remote_access), nullptr, access.lane, given(access.range), access.address, access.writes, access.ended};
 }
 
-warpmat_copies_event given_copies(const machine::CopiesEvent& copies) {
+warpmat_copies_event given(const machine::CopiesEvent& copies) {
   return {sizeof(warpmat_copies_event), copies.rank, copies.warp, copies.lanes, copies.bytes, copies.places.data()};
 }
 
-warpmat_tensor_order given_order(const TensorOrder& order) {
+warpmat_tensor_order given(const TensorOrder& order) {
   return {sizeof(warpmat_tensor_order), static_cast<warpmat_tensor_order_kind>(order.kind), order.rank, order.warp, order.issued};
 }
 
-warpmat_synchronisation given_synchronisation(const Synchronisation& what) {
-  return {sizeof(warpmat_synchronisation),
-          static_cast<warpmat_synchronisation_kind>(what.kind),
-          what.rank,
-          what.warp,
-          what.acquired,
-          what.released,
-          what.words.data(),
-          what.waited};
+warpmat_synchronisation given(const Synchronisation& what) {
+  const auto kind = static_cast<warpmat_synchronisation_kind>(what.kind);
+  return {sizeof(warpmat_synchronisation), kind, what.rank, what.warp, what.acquired, what.released, what.words.data(), what.waited};
 }
 
-warpmat_barrier_event given_barrier(const BarrierEvent& barrier) {
-  return {sizeof(warpmat_barrier_event),
-          static_cast<warpmat_barrier_scope>(barrier.scope),
-          barrier.rank,
-          barrier.number,
-          barrier.warps,
-          barrier.waiting,
-          barrier.exited};
+warpmat_barrier_event given(const BarrierEvent& barrier) {
+  const auto scope = static_cast<warpmat_barrier_scope>(barrier.scope);
+  return {sizeof(warpmat_barrier_event), scope, barrier.rank, barrier.number, barrier.warps, barrier.waiting, barrier.exited};
 }
 
-warpmat_async_product given_product(const machine::Product& product) {
+warpmat_async_product given(const machine::Product& product) {
   return {sizeof(warpmat_async_product), product.instruction().form().opcode.c_str(),
           product.statement(),           product.a_in_registers(),
           product.accumulates(),         product.a_descriptor(),
           product.b_descriptor(),        &product};
 }
 
-namespace {
-
-warpmat_shared_range given_if_any(const std::optional<machine::SharedRange>& range) {
-  return range ? given_range(*range) : warpmat_shared_range{-1, 0, 0};
-}
-
-}  // namespace
-
 GivenBulk::GivenBulk(const machine::BulkEvent& copy)
-    : map_(copy.map != nullptr ? copy.map->encode() : TensorMap::Encoded{}),
-      given_{sizeof(warpmat_bulk_event),
-             copy.number,
-             copy.rank,
-             copy.warp,
-             copy.lane,
-             copy.statement,
-             given_if_any(copy.reads),
-             given_if_any(copy.writes),
-             copy.reduces,
-             copy.from_registers,
-             given_if_any(copy.barrier),
-             nullptr,
-             copy.written.size(),
-             copy.map != nullptr ? map_.data() : nullptr} {
-  std::ranges::transform(copy.written, std::back_inserter(written_), given_range);
-  given_.written = written_.data();
+    : warpmat_bulk_event{}, encoded(copy.map != nullptr ? copy.map->encode() : TensorMap::Encoded{}) {
+  const auto if_any = [](const std::optional<machine::SharedRange>& range) {
+    return range ? c::given(*range) : warpmat_shared_range{-1, 0, 0};
+  };
+  for (const machine::SharedRange& range : copy.written) ranges.push_back(c::given(range));
+  static_cast<warpmat_bulk_event&>(*this) = {sizeof(warpmat_bulk_event),
+                                             copy.number,
+                                             copy.rank,
+                                             copy.warp,
+                                             copy.lane,
+                                             copy.statement,
+                                             if_any(copy.reads),
+                                             if_any(copy.writes),
+                                             copy.reduces,
+                                             copy.from_registers,
+                                             if_any(copy.barrier),
+                                             ranges.data(),
+                                             ranges.size(),
+                                             copy.map != nullptr ? encoded.data() : nullptr};
 }
 
-std::vector<warpmat_tensor_region> given_regions(std::span<const machine::TensorRegion> regions) {
-  std::vector<warpmat_tensor_region> all;
-  for (const machine::TensorRegion& region : regions) {
-    all.push_back({{}, region.first_column, region.columns});
-    std::ranges::copy(region.lanes, all.back().lanes);
-  }
-  return all;
+GivenBulk given(const machine::BulkEvent& copy) {
+  return GivenBulk(copy);
+}
+
+GivenTensorAccess::GivenTensorAccess(const machine::TensorAccess& access) : warpmat_tensor_access{} {
+  const auto all = [](std::span<const machine::TensorRegion> regions) {
+    std::vector<warpmat_tensor_region> list;
+    for (const machine::TensorRegion& region : regions) {
+      list.push_back({{}, region.first_column, region.columns});
+      std::ranges::copy(region.lanes, list.back().lanes);
+    }
+    return list;
+  };
+  read = all(access.reads);
+  written = all(access.writes);
+  static_cast<warpmat_tensor_access&>(*this) = {sizeof(warpmat_tensor_access),
+                                                nullptr,
+                                                access.rank,
+                                                access.by_a_thread,
+                                                read.data(),
+                                                read.size(),
+                                                written.data(),
+                                                written.size(),
+                                                access.issued};
+}
+
+GivenTensorAccess given(const machine::TensorAccess& access) {
+  return GivenTensorAccess(access);
 }
 
 namespace {

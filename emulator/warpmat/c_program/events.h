@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,33 +39,47 @@ class GivenEvent {
   warpmat_event given_;
 };
 
-warpmat_block_event given_block(const machine::BlockEvent& block, const std::string& kernel);
-warpmat_exchange given_exchange(const machine::ExchangeEvent& exchange, const warpmat_event* event);
-warpmat_access given_access(const machine::AccessEvent& access, const warpmat_event* event);
-warpmat_shared_range given_range(const machine::SharedRange& range);
-warpmat_remote_access given_remote(const machine::RemoteAccess& access, const warpmat_event* event);
-warpmat_copies_event given_copies(const machine::CopiesEvent& copies);
-warpmat_tensor_order given_order(const machine::TensorOrder& order);
-warpmat_synchronisation given_synchronisation(const machine::Synchronisation& what);
-warpmat_barrier_event given_barrier(const machine::BarrierEvent& barrier);
-warpmat_async_product given_product(const machine::Product& product);
+// A struct of C++ as C's, but its warpmat_event, and of a block its kernel. Those with names hold what they point to.
+warpmat_block_event given(const machine::BlockEvent& block);
+warpmat_run_event given(const machine::RunEvent& run);
+warpmat_exchange given(const machine::ExchangeEvent& exchange);
+warpmat_access given(const machine::AccessEvent& access);
+warpmat_shared_range given(const machine::SharedRange& range);
+warpmat_remote_access given(const machine::RemoteAccess& access);
+warpmat_copies_event given(const machine::CopiesEvent& copies);
+warpmat_tensor_order given(const machine::TensorOrder& order);
+warpmat_synchronisation given(const machine::Synchronisation& what);
+warpmat_barrier_event given(const machine::BarrierEvent& barrier);
+warpmat_async_product given(const machine::Product& product);
 
-/// A warpmat_bulk_event with what it points to.
-class GivenBulk {
- public:
+/// `Struct` with a text of its own.
+template <typename Struct>
+struct WithText : Struct {
+  WithText(const Struct& fields, const char* Struct::*place, std::string_view name) : Struct(fields), text(name) {
+    this->*place = text.c_str();
+  }
+  WithText(const WithText&) = delete;
+  WithText& operator=(const WithText&) = delete;
+  std::string text;
+};
+WithText<warpmat_registers_event> given(const machine::RegistersEvent& registers);
+WithText<warpmat_call_event> given(const machine::CallEvent& call);
+
+struct GivenBulk : warpmat_bulk_event {
   explicit GivenBulk(const machine::BulkEvent& copy);
   GivenBulk(const GivenBulk&) = delete;
   GivenBulk& operator=(const GivenBulk&) = delete;
-
-  const warpmat_bulk_event& given() const { return given_; }
-
- private:
-  TensorMap::Encoded map_;
-  std::vector<warpmat_shared_range> written_;
-  warpmat_bulk_event given_;
+  TensorMap::Encoded encoded;
+  std::vector<warpmat_shared_range> ranges;
 };
+GivenBulk given(const machine::BulkEvent& copy);
 
-/// Regions of tensor memory as C has them.
-std::vector<warpmat_tensor_region> given_regions(std::span<const machine::TensorRegion> regions);
+struct GivenTensorAccess : warpmat_tensor_access {
+  explicit GivenTensorAccess(const machine::TensorAccess& access);
+  GivenTensorAccess(const GivenTensorAccess&) = delete;
+  GivenTensorAccess& operator=(const GivenTensorAccess&) = delete;
+  std::vector<warpmat_tensor_region> read, written;
+};
+GivenTensorAccess given(const machine::TensorAccess& access);
 
 }  // namespace warpmat::c

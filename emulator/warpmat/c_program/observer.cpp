@@ -1,7 +1,6 @@
 #include <warpmat/c_program/observer.h>
 
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -93,93 +92,41 @@ void CallbackObserver::tell(int (*callback)(void*, Given...), const Event* at, s
   at->trap(ending.lane, ending.address, ending.reason, ending.kind);
 }
 
-void CallbackObserver::block_begins(const machine::BlockEvent& block) {
-  if (kernel_.empty()) kernel_ = block.kernel();
-  const warpmat_block_event given = given_block(block, kernel_);
-  tell(callbacks_.block_begins, nullptr, &given);
+/// Tells `callback` what C++ is told, as C's struct, with its place where it has one.
+template <typename Callback, typename Told>
+void CallbackObserver::hand(Callback callback, const Told& told) {
+  constexpr bool of_a_block = std::is_same_v<Told, machine::BlockEvent>;
+  if constexpr (of_a_block)
+    if (kernel_.empty()) kernel_ = told.kernel();
+  if (callback == nullptr) return;
+  if constexpr (std::is_same_v<Told, Event>) {
+    const GivenEvent event(told, kernel_, ending_);
+    tell(callback, &told, event.get());
+  } else if constexpr (std::is_same_v<Told, machine::ProductEvent>) {
+    const GivenEvent event(told.event, kernel_, ending_);
+    const warpmat_async_product product = given(told.product);
+    tell(callback, &told.event, event.get(), &product);
+  } else if constexpr (requires { told.event.lanes(); }) {
+    const GivenEvent event(told.event, kernel_, ending_);
+    auto fields = given(told);
+    fields.event = event.get();
+    tell(callback, &told.event, &fields);
+  } else {
+    auto fields = given(told);
+    if constexpr (of_a_block) fields.kernel = kernel_.c_str();
+    tell(callback, nullptr, &fields);
+  }
 }
 
-void CallbackObserver::block_ends(const machine::BlockEvent& block) {
-  const warpmat_block_event given = given_block(block, kernel_);
-  tell(callbacks_.block_ends, nullptr, &given);
-}
-
-void CallbackObserver::registers_differ(const machine::RegistersEvent& registers) {
-  const std::string problem(registers.problem);
-  const warpmat_registers_event given{sizeof given, registers.statement, problem.c_str()};
-  tell(callbacks_.registers_differ, nullptr, &given);
-}
+#define WARPMAT_HAND(event, type)                           \
+  void CallbackObserver::event(const machine::type& told) { \
+    hand(callbacks_.event, told);                           \
+  }
+WARPMAT_CALLBACK_EVENTS(WARPMAT_HAND)
+#undef WARPMAT_HAND
 
 void CallbackObserver::operation(const Event& event) {
-  const auto callback = event.prepares() ? callbacks_.preparation : callbacks_.operation;
-  if (callback == nullptr) return;
-  const GivenEvent given(event, kernel_, ending_);
-  tell(callback, &event, given.get());
-}
-
-void CallbackObserver::run(const machine::RunEvent& run) {
-  if (callbacks_.run == nullptr) return;
-  const GivenEvent event(run.event, kernel_, ending_);
-  const warpmat_run_event given{sizeof given, event.get(), run.operations};
-  tell(callbacks_.run, &run.event, &given);
-}
-
-void CallbackObserver::performs(const Event& event) {
-  if (callbacks_.performs == nullptr) return;
-  const GivenEvent given(event, kernel_, ending_);
-  tell(callbacks_.performs, &event, given.get());
-}
-
-void CallbackObserver::tell_call(int (*callback)(void*, const warpmat_call_event*), const machine::CallEvent& call) {
-  if (callback == nullptr) return;
-  const GivenEvent event(call.event, kernel_, ending_);
-  const std::string function(call.function);
-  const warpmat_call_event given{sizeof given, event.get(), function.c_str()};
-  tell(callback, &call.event, &given);
-}
-
-void CallbackObserver::calls(const machine::CallEvent& call) {
-  tell_call(callbacks_.calls, call);
-}
-
-void CallbackObserver::returns(const machine::CallEvent& call) {
-  tell_call(callbacks_.returns, call);
-}
-
-void CallbackObserver::exchange(const machine::ExchangeEvent& exchange) {
-  if (callbacks_.exchange == nullptr) return;
-  const GivenEvent event(exchange.event, kernel_, ending_);
-  const warpmat_exchange given = given_exchange(exchange, event.get());
-  tell(callbacks_.exchange, &exchange.event, &given);
-}
-
-void CallbackObserver::access(const machine::AccessEvent& access) {
-  if (callbacks_.access == nullptr) return;
-  const GivenEvent event(access.event, kernel_, ending_);
-  const warpmat_access given = given_access(access, event.get());
-  tell(callbacks_.access, &access.event, &given);
-}
-
-void CallbackObserver::remote_access(const machine::RemoteAccess& access) {
-  if (callbacks_.remote_access == nullptr) return;
-  const GivenEvent event(access.event, kernel_, ending_);
-  const warpmat_remote_access given = given_remote(access, event.get());
-  tell(callbacks_.remote_access, &access.event, &given);
-}
-
-void CallbackObserver::shared_written(const machine::SharedRange& range) {
-  const warpmat_shared_range given = given_range(range);
-  tell(callbacks_.shared_written, nullptr, &given);
-}
-
-void CallbackObserver::copies_land(const machine::CopiesEvent& copies) {
-  const warpmat_copies_event given = given_copies(copies);
-  tell(callbacks_.copies_land, nullptr, &given);
-}
-
-void CallbackObserver::copies_complete(const Event& event) {
-  const GivenEvent given(event, kernel_, ending_);
-  tell(callbacks_.copies_complete, &event, given.get());
+  hand(event.prepares() ? callbacks_.preparation : callbacks_.operation, event);
 }
 
 void CallbackObserver::bulk_issues(const Event& event, const machine::BulkEvent& copy) {
@@ -187,7 +134,7 @@ void CallbackObserver::bulk_issues(const Event& event, const machine::BulkEvent&
   if (callbacks_.bulk != nullptr) tell_copy(event, given.get(), copy);
   if (callbacks_.bulk_issues == nullptr) return;
   const GivenBulk bulk(copy);
-  tell(callbacks_.bulk_issues, &event, given.get(), &bulk.given());
+  tell(callbacks_.bulk_issues, &event, given.get(), &bulk);
 }
 
 /// `bulk` of copies between global and shared memory.
@@ -211,83 +158,17 @@ void CallbackObserver::tell_copy(const Event& event, const warpmat_event* given,
   tell(callbacks_.bulk, &event, given, &described);
 }
 
-void CallbackObserver::bulk_reads(const machine::BulkEvent& copy) {
-  if (callbacks_.bulk_reads == nullptr) return;
-  const GivenBulk bulk(copy);
-  tell(callbacks_.bulk_reads, nullptr, &bulk.given());
-}
-
-void CallbackObserver::bulk_completes(const machine::BulkEvent& copy) {
-  if (callbacks_.bulk_completes == nullptr) return;
-  const GivenBulk bulk(copy);
-  tell(callbacks_.bulk_completes, nullptr, &bulk.given());
-}
-
-void CallbackObserver::product_issues(const machine::ProductEvent& product) {
-  if (callbacks_.product_issues == nullptr) return;
-  const GivenEvent event(product.event, kernel_, ending_);
-  const warpmat_async_product given = given_product(product.product);
-  tell(callbacks_.product_issues, &product.event, event.get(), &given);
-}
-
 void CallbackObserver::products_read(const Event& event, std::span<const machine::Product> products) {
   if (callbacks_.products_read == nullptr) return;
-  const GivenEvent given(event, kernel_, ending_);
+  const GivenEvent place(event, kernel_, ending_);
   std::vector<warpmat_async_product> all;
-  std::ranges::transform(products, std::back_inserter(all), given_product);
-  tell(callbacks_.products_read, &event, given.get(), all.data(), all.size());
-}
-
-void CallbackObserver::product_completes(const machine::ProductEvent& product) {
-  if (callbacks_.product_completes == nullptr) return;
-  const GivenEvent event(product.event, kernel_, ending_);
-  const warpmat_async_product given = given_product(product.product);
-  tell(callbacks_.product_completes, &product.event, event.get(), &given);
-}
-
-void CallbackObserver::tensor_accessed(const machine::TensorAccess& access) {
-  if (callbacks_.tensor_accessed == nullptr) return;
-  const GivenEvent event(access.event, kernel_, ending_);
-  const std::vector<warpmat_tensor_region> reads = given_regions(access.reads), writes = given_regions(access.writes);
-  const warpmat_tensor_access given{sizeof given, event.get(),   access.rank,   access.by_a_thread, reads.data(),
-                                    reads.size(), writes.data(), writes.size(), access.issued};
-  tell(callbacks_.tensor_accessed, &access.event, &given);
-}
-
-void CallbackObserver::tensor_ordered(const machine::TensorOrder& order) {
-  const warpmat_tensor_order given = given_order(order);
-  tell(callbacks_.tensor_ordered, nullptr, &given);
+  for (const machine::Product& product : products) all.push_back(given(product));
+  tell(callbacks_.products_read, &event, place.get(), all.data(), all.size());
 }
 
 void CallbackObserver::tensor_freed(int rank, int first, int count) {
   const warpmat_tensor_freed given{sizeof given, rank, first, count};
   tell(callbacks_.tensor_freed, nullptr, &given);
-}
-
-void CallbackObserver::synchronises(const machine::Synchronisation& what) {
-  const warpmat_synchronisation given = given_synchronisation(what);
-  tell(callbacks_.synchronises, nullptr, &given);
-}
-
-void CallbackObserver::lanes_meet(const Event& event) {
-  if (callbacks_.lanes_meet == nullptr) return;
-  const GivenEvent given(event, kernel_, ending_);
-  tell(callbacks_.lanes_meet, &event, given.get());
-}
-
-void CallbackObserver::barrier_arrives(const machine::BarrierEvent& barrier) {
-  const warpmat_barrier_event given = given_barrier(barrier);
-  tell(callbacks_.barrier_arrives, nullptr, &given);
-}
-
-void CallbackObserver::barrier_completes(const machine::BarrierEvent& barrier) {
-  const warpmat_barrier_event given = given_barrier(barrier);
-  tell(callbacks_.barrier_completes, nullptr, &given);
-}
-
-void CallbackObserver::barrier_leaves(const machine::BarrierEvent& barrier) {
-  const warpmat_barrier_event given = given_barrier(barrier);
-  tell(callbacks_.barrier_leaves, nullptr, &given);
 }
 
 namespace {

@@ -12,6 +12,19 @@
 #include <warpmat/c_program/events.h>
 #include <warpmat/observer.h>
 
+/// The events that one struct describes: X(callback, C++'s struct). Observer has the same names.
+// clang-format off
+#define WARPMAT_CALLBACK_EVENTS(X)                                                                         \
+  X(block_begins, BlockEvent)       X(block_ends, BlockEvent)            X(registers_differ, RegistersEvent) \
+  X(run, RunEvent)                  X(performs, Event)                   X(lanes_meet, Event)                \
+  X(calls, CallEvent)               X(returns, CallEvent)                X(exchange, ExchangeEvent)          \
+  X(access, AccessEvent)            X(remote_access, RemoteAccess)       X(shared_written, SharedRange)      \
+  X(copies_land, CopiesEvent)       X(copies_complete, Event)            X(synchronises, Synchronisation)    \
+  X(bulk_reads, BulkEvent)          X(bulk_completes, BulkEvent)         X(product_issues, ProductEvent)     \
+  X(product_completes, ProductEvent) X(tensor_accessed, TensorAccess)    X(tensor_ordered, TensorOrder)      \
+  X(barrier_arrives, BarrierEvent)  X(barrier_completes, BarrierEvent)   X(barrier_leaves, BarrierEvent)
+// clang-format on
+
 namespace warpmat::c {
 
 /// Hands events to the callbacks of a warpmat_observer, which outlives it.
@@ -23,39 +36,19 @@ class CallbackObserver : public machine::Observer {
   CallbackObserver(const CallbackObserver&) = delete;
   CallbackObserver& operator=(const CallbackObserver&) = delete;
 
-  void block_begins(const machine::BlockEvent& block) override;
-  void block_ends(const machine::BlockEvent& block) override;
-  void registers_differ(const machine::RegistersEvent& registers) override;
+#define WARPMAT_OVERRIDE(event, type) void event(const machine::type& told) override;
+  WARPMAT_CALLBACK_EVENTS(WARPMAT_OVERRIDE)
+#undef WARPMAT_OVERRIDE
   void operation(const machine::Event& event) override;
-  void run(const machine::RunEvent& run) override;
-  void performs(const machine::Event& event) override;
-  void calls(const machine::CallEvent& call) override;
-  void returns(const machine::CallEvent& call) override;
-  void exchange(const machine::ExchangeEvent& exchange) override;
-  void access(const machine::AccessEvent& access) override;
-  void remote_access(const machine::RemoteAccess& access) override;
-  void shared_written(const machine::SharedRange& range) override;
-  void copies_land(const machine::CopiesEvent& copies) override;
-  void copies_complete(const machine::Event& event) override;
   void bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) override;
-  void bulk_reads(const machine::BulkEvent& copy) override;
-  void bulk_completes(const machine::BulkEvent& copy) override;
-  void product_issues(const machine::ProductEvent& product) override;
   void products_read(const machine::Event& event, std::span<const machine::Product> products) override;
-  void product_completes(const machine::ProductEvent& product) override;
-  void tensor_accessed(const machine::TensorAccess& access) override;
-  void tensor_ordered(const machine::TensorOrder& order) override;
   void tensor_freed(int rank, int first, int count) override;
-  void synchronises(const machine::Synchronisation& what) override;
-  void lanes_meet(const machine::Event& event) override;
-  void barrier_arrives(const machine::BarrierEvent& barrier) override;
-  void barrier_completes(const machine::BarrierEvent& barrier) override;
-  void barrier_leaves(const machine::BarrierEvent& barrier) override;
 
  private:
   template <typename... Given>
   void tell(int (*callback)(void*, Given...), const machine::Event* at, std::type_identity_t<Given>... given);
-  void tell_call(int (*callback)(void*, const warpmat_call_event*), const machine::CallEvent& call);
+  template <typename Callback, typename Told>
+  void hand(Callback callback, const Told& told);
   void tell_copy(const machine::Event& event, const warpmat_event* given, const machine::BulkEvent& copy);
 
   machine::EventKinds kinds() const;
