@@ -204,6 +204,28 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
                                 "mov.u32 %w, %x;",
                                 "mov.u32 %w, %laneid;",
                                 "mov.u32 %w, %nctaid.x;",
+                                "mov.u32 %w, %lanemask_eq;",
+                                "mov.u32 %w, %lanemask_le;",
+                                "mov.u32 %w, %lanemask_lt;",
+                                "mov.u32 %w, %lanemask_ge;",
+                                "mov.u32 %w, %lanemask_gt;",
+                                "add.u16 %h0, %h1, %h2;",
+                                "sub.u16 %h0, %h1, %h2;",
+                                "mul.lo.u16 %h0, %h1, %h2;",
+                                "and.b16 %h0, %h1, %h2;",
+                                "xor.b16 %h0, %h1, %h2;",
+                                "setp.lt.s16 %p2, %h1, %h2;",
+                                "setp.lt.u16 %p2, %h1, %h2;",
+                                "cvt.u16.u8 %h0, %h1;",
+                                "cvt.s16.s8 %h0, %h1;",
+                                "cvt.u16.u32 %h0, %x;",
+                                "cvt.s32.s16 %w, %h1;",
+                                "cvt.u32.u16 %w, %h1;",
+                                "cvt.s32.s8 %w, %x;",
+                                "cvt.u32.u8 %w, %x;",
+                                "mov.b64 {%w, %r5}, %a;",
+                                "setp.ltu.f64 %p2, %g1, %g2;",
+                                "setp.nan.f64 %p2, %g1, %g2;",
                                 "setp.lt.s32 %p2, %x, %y;",
                                 "setp.hs.u32 %p2, %x, %y;",
                                 "setp.ne.b32 %p2, %x, %y;",
@@ -226,14 +248,16 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
   for (const char* statement :
        {"shl.b64 %d, %a, %y;", "shr.u64 %d, %a, %y;", "shr.s64 %d, %a, %y;", "mul.wide.u32 %d, %x, %y;", "mul.wide.s32 %d, %x, %y;",
         "mad.wide.u32 %d, %x, %y, %c;", "mad.wide.s32 %d, %x, %y, %c;", "cvt.u64.u32 %d, %x;", "cvt.s64.s32 %d, %x;",
-        "selp.b64 %d, %a, %b, %p1;", "mov.u64 %d, %a;", "cvt.f64.f32 %g0, %f1;", "cvt.rn.f64.s32 %g0, %x;"})
+        "selp.b64 %d, %a, %b, %p1;", "mov.u64 %d, %a;", "cvt.f64.f32 %g0, %f1;", "cvt.rn.f64.s32 %g0, %x;", "cvt.rn.f64.u32 %g0, %x;"})
     statements.push_back({std::string("GUARD ") + statement, true});
   CHECK(statements.size() > 110);
   const std::string before = R"(
     mov.b32 %f0, %w; mov.b32 %f1, %x; mov.b32 %f2, %y; mov.b32 %f3, %z; mov.b64 %g0, %d; mov.b64 %g1, %a; mov.b64 %g2, %b; mov.b64 %g3, %c;
     setp.gt.u32 %p2, %x, 3; setp.lt.s32 %p4, %y, %z; setp.lt.s32 %p3, %z, %x;
+    cvt.u16.u32 %h1, %x; cvt.u16.u32 %h2, %y; mov.b16 %h0, 3; mov.b32 %r5, 0;
 )";
   const std::string behind = R"(
+    cvt.u32.u16 %r6, %h0; add.u32 %w, %w, %r6; add.u32 %w, %w, %r5;
     selp.u32 %r2, 77, 0, %p2; selp.u32 %r3, 1000, 0, %p3; mov.b32 %r4, %f0; xor.b32 %w, %w, %r2; add.u32 %w, %w, %r3;
     mov.b64 %l3, %g0; xor.b64 %d, %d, %l3; mov.b64 %l4, {%w, %r4}; add.u64 %d, %d, %l4;
 )";
@@ -281,6 +305,58 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "mov.b64 %d, {%r2, %r4};",
       "mul.wide.u32 %l5, %i, 4; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; st.global.u32 [%l6], %x; setp.gt.u32 %p5, %x, 99; @%p5 ret;"
       "@%p1 st.global.u32 [%l6], %y; ret;",
+      "mul.wide.u32 %l5, %i, 4; and.b32 %r2, %x, 3; mul.wide.u32 %l7, %r2, 4; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; and.b64 %l6, "
+      "%l6,"
+      "-16; add.u64 %l6, %l6, %l7; st.global.u32 [%l6], %t; @%p1 st.global.u32 [%l6+16384], %i; and.b64 %l6, %l6, -16; @%p1 st.global.u8"
+      "[%l6+3], %y; cvt.u16.u32 %h1, %z; st.global.u16 [%l6+6], %h1; st.global.v2.u32 [%l6+8], {%x, %t};"
+      "@!%p1 st.global.v4.u32 [%l6+16384], {%x, %y, %z, %t}; st.global.v2.f64 [%l6+8192], {%a, %b}; ret;",
+      "and.b32 %r2, %y, 4092; cvt.u64.u32 %l5, %r2; add.u64 %l6, %in, %l5; ld.global.v4.u8 {%r3, %r4, %r5, %r6}, [%l6]; ld.global.s8 %r7, "
+      "[%l6+1];"
+      "@%p1 ld.global.v2.s8 {%r8, %r9}, [%l6+2]; mov.b32 %r8, 1; mov.b32 %r9, 2; @!%p1 ld.global.v2.u16 {%r8, %r9}, [%l6]; ld.global.s16 "
+      "%h1, "
+      "[%l6+2]; cvt.u32.u16 %r10, %h1; ld.global.s8 %h2, [%l6+3]; cvt.u32.u16 %r11, %h2; mad.lo.u32 %r3, %r3, 31, %r4; mad.lo.u32 %r3, "
+      "%r3, 31,"
+      "%r5; mad.lo.u32 %r3, %r3, 31, %r6; mad.lo.u32 %r3, %r3, 31, %r7; mad.lo.u32 %r3, %r3, 31, %r8; mad.lo.u32 %r3, %r3, 31, %r9;"
+      "mad.lo.u32 %r3, %r3, 31, %r10; mad.lo.u32 %r3, %r3, 31, %r11; mov.b64 %d, {%r3, %r11};",
+      "and.b64 %l5, %b, 16368; add.u64 %l6, %in, %l5; ld.global.v2.u64 {%l7, %l8}, [%l6]; add.u64 %d, %l7, %l8; mov.b32 %r3, 5;"
+      "@%p1 ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%l6]; @%p1 add.u32 %r3, %r3, %r6; cvt.u64.u32 %l7, %r3; xor.b64 %d, %d, %l7;",
+      "add.u64 %l6, %in, 32767; setp.eq.u32 %p5, %i, 40; selp.b64 %l6, %l6, %l1, %p5; ld.global.u8 %r3, [%l6]; cvt.u64.u32 %d, %r3;",
+      "sub.u64 %l6, %out, %l0; and.b32 %r2, %x, 15; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %l6, %l5; red.global.add.u64 [%l6+24576], %a;"
+      "@%p1 red.global.add.u32 [%l6+24580], %t; ret;",
+      // other sizes in shared memory, of which some bytes have not been written before
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 3; add.u32 %r4, %r2, %r3; st.shared.u64 [%r4], %a; bar.sync 0; xor.b32 %r5, %r3, 120; add.u32 "
+      "%r5, "
+      "%r5, %r2; ld.shared.u64 %d, [%r5]; @%p1 ld.shared.s8 %w, [%r5+5]; ld.shared.v2.u16 {%r6, %r7}, [%r5+4]; cvt.u64.u32 %l5, %w; add.u64"
+      "%d, %d, %l5; cvt.u64.u32 %l5, %r7; add.u64 %d, %d, %l5;",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 4; add.u32 %r4, %r2, %r3; @%p1 st.shared.u8 [%r4+1], %x; @!%p1 st.shared.u8 [%r4+1], %y;"
+      "st.shared.v2.u32 [%r4+8], {%x, %z}; cvt.u16.u32 %h1, %z; st.shared.u16 [%r4+2], %h1; bar.sync 0; ld.shared.u8 %r5, [%r4+1];"
+      "ld.shared.s16 %r6, [%r4+2]; ld.shared.v2.u32 {%r7, %r8}, [%r4+8]; add.u32 %r5, %r5, %r6; add.u32 %r7, %r7, %r8; mov.b64 %d, {%r5, "
+      "%r7};",
+      "mov.u32 %r2, tile; and.b32 %r3, %x, 124; add.u32 %r4, %r2, %r3; shl.b32 %r5, %t, 2; add.u32 %r5, %r5, %r2; st.shared.u32 [%r5], 7;"
+      "st.shared.u32 [%r5+128], 8; bar.sync 0; st.shared.u32 [%r4], %t; @%p1 st.shared.u32 [%r4+128], %t; bar.sync 0; ld.shared.u32 %r6, "
+      "[%r5];"
+      "ld.shared.u32 %r7, [%r5+128]; mov.b64 %d, {%r6, %r7};",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 4; add.u32 %r4, %r2, %r3; st.shared.u16 [%r4], %h3; ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %d, "
+      "%r5;",
+      // exchanges: masks that are constants, registers, and of half of the lanes
+      "shfl.sync.up.b32 %r2|%p2, %x, %y, %z, -1; shfl.sync.down.b32 %r3|%p3, %x, 3, 0x101f, -1; shfl.sync.idx.b32 %r4, %x, %y, 0x181f, -1;"
+      "selp.b32 %r5, 1, 2, %p2; selp.b32 %r6, 4, 8, %p3; add.u32 %r2, %r2, %r5; add.u32 %r3, %r3, %r6; xor.b32 %r2, %r2, %r4; mov.b64 %d, "
+      "{%r2, %r3};",
+      "and.b32 %r2, %r0, 1; setp.eq.u32 %p5, %r2, 1; setp.lt.u32 %p6, %t, 16; selp.b32 %r9, 0xffff, 0xffff0000, %p6; and.b32 %r3, %t, 16;"
+      "setp.eq.u32 %p6, %r3, 0; selp.b32 %r9, 0xffff, 0xffff0000, %p6; selp.b32 %r9, %r9, -1, %p5; redux.sync.add.s32 %r4, %x, %r9;"
+      "shfl.sync.bfly.b32 %r5, %y, 7, 31, %r9; bar.warp.sync %r9; vote.sync.ballot.b32 %r6, %p1, %r9; add.u32 %r5, %r5, %r6; mov.b64 %d, "
+      "{%r4, %r5};",
+      "setp.gt.s32 %p2, %x, -1; vote.sync.all.pred %p3, %p2, -1; vote.sync.any.pred %p4, %p2, -1; vote.sync.uni.pred %p5, %p2, -1;"
+      "setp.ge.u32 %p2, %t, 0; vote.sync.all.pred %p6, %p2, -1; vote.sync.uni.pred %p7, %p2, -1; vote.sync.any.pred %p8, !%p2, -1;"
+      "selp.b32 %r2, 1, 0, %p3; selp.b32 %r3, 2, 0, %p4; selp.b32 %r4, 4, 0, %p5; selp.b32 %r5, 8, 0, %p6; selp.b32 %r6, 16, 0, %p7;"
+      "selp.b32 %r7, 32, 0, %p8; add.u32 %r2, %r2, %r3; add.u32 %r2, %r2, %r4; add.u32 %r2, %r2, %r5; add.u32 %r2, %r2, %r6; add.u32 %r2, "
+      "%r2, %r7;"
+      "bar.warp.sync -1; cvt.u64.u32 %d, %r2;",
+      "redux.sync.add.u32 %r2, %x, -1; redux.sync.min.u32 %r3, %x, -1; redux.sync.max.u32 %r4, %x, -1; redux.sync.min.s32 %r5, %x, -1;"
+      "redux.sync.max.s32 %r6, %x, -1; redux.sync.and.b32 %r7, %x, -1; redux.sync.or.b32 %r8, %x, -1; redux.sync.xor.b32 %r9, %x, -1;"
+      "mad.lo.u32 %r2, %r2, 31, %r3; mad.lo.u32 %r2, %r2, 31, %r4; mad.lo.u32 %r2, %r2, 31, %r5; mad.lo.u32 %r2, %r2, 31, %r6; mad.lo.u32 "
+      "%r2, %r2,"
+      "31, %r7; mad.lo.u32 %r2, %r2, 31, %r8; mad.lo.u32 %r2, %r2, 31, %r9; mov.b64 %d, {%r2, %r9};",
       // lanes that separate once, twice, in loops, and leave early
       "@%p1 bra ONE; add.u32 %w, %x, 3; mul.lo.u32 %w, %w, %y; bra BOTH; ONE: sub.u32 %w, %y, 1; BOTH: cvt.u64.u32 %d, %w;",
       "@%p1 bra SKIP; setp.gt.u32 %p5, %x, 50; @%p5 bra SKIP; add.u32 %w, %x, 77; SKIP: cvt.u64.u32 %d, %w;",

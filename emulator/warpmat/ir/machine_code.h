@@ -20,8 +20,9 @@ struct Program;
 struct KnownMemory {
   std::uint64_t address = 0, bytes = 0;
   std::uint8_t* data = nullptr;
+  const std::uint8_t* last = nullptr;  ///< where the last row was, in a loop
 };
-WARPMAT_LOCAL inline constexpr std::size_t known_memories = 32;  ///< of a block; accesses share them by their payload's number
+WARPMAT_LOCAL inline constexpr std::size_t known_memories = 64;  ///< of a block; accesses share them by their payload's number
 
 /// What a helper returns to the code that called it.
 enum class Helped : std::uint32_t { next, stop, thrown };
@@ -64,11 +65,14 @@ class MachineCode {
 
   virtual ~MachineCode() = default;
   const Place& place(std::int32_t pc) const { return places_[static_cast<std::size_t>(pc)]; }
+  /// Whether it executes exchanges between lanes and barriers of warps, of which observers may want to know.
+  bool exchanges() const { return exchanges_; }
   /// Executes operations from context.pc on, which is an entry, until one is not compiled, needs more than context.left, or separates
   /// lanes.
   void run(CodeContext& context) const { enter_(&context, code_ + place(context.pc).code); }
 
  protected:
+  bool exchanges_ = false;
   std::vector<Place> places_;  ///< by operation, and one behind the last
   const std::uint8_t* code_ = nullptr;
   void (*enter_)(CodeContext* context, const std::uint8_t* at) = nullptr;

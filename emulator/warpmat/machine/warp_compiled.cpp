@@ -4,6 +4,7 @@
 #include <array>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/execute_row.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/region.h>
 #include <warpmat/machine/warp_compiled.h>
@@ -13,25 +14,40 @@ namespace warpmat::machine {
 using code::CodeContext;
 using code::Helped;
 
-/// Whether observers want to know of nothing that the code does by itself.
 bool observe_nothing(const Observers& observers) {
   return !observers.want(EventKinds::operations | EventKinds::runs | EventKinds::accesses);
+}
+
+bool observe_nothing(const Observers& observers, const code::MachineCode& code) {
+  return observe_nothing(observers) && !(code.exchanges() && observers.want(EventKinds::exchanges | EventKinds::synchronisation));
 }
 
 namespace {
 
 bool is_global_access(const code::Program& program, const code::Operation& operation) {
+  if (operation.semantics == catalogue::Semantics::atomic) return program.of<code::AtomicAccess>(operation).space == Space::global;
   if (operation.semantics != catalogue::Semantics::load && operation.semantics != catalogue::Semantics::store) return false;
   const Space space = program.access(operation).space;
   return space == Space::global || space == Space::generic;
 }
 
+/// The buffer that the last access of global memory by the operation has met.
+const StoredBuffer* buffer_of(WarpState& warp, const code::Operation& operation, const CodeContext& context) {
+  if (operation.semantics != catalogue::Semantics::atomic) return warp.block().last_access(operation.payload).buffer;
+  const LaneMask mask = guarded_lanes(operation, context.lanes, context.frame, context.constants);
+  const auto& access = warp.program().of<code::AtomicAccess>(operation);
+  if (mask == 0 || access.narrow_address) return nullptr;
+  const auto* const addresses = warp.at<std::uint64_t>(warp.source_slot(operation, 0));
+  return find_buffer(warp.launch().memory, addresses[first_lane(mask)] + static_cast<std::uint64_t>(access.offset));
+}
+
 /// What an access of global memory has met, if the code may use it without looking.
 void note_memory(WarpState& warp, const code::Operation& operation, CodeContext& context) {
-  const StoredBuffer* const buffer = warp.block().last_access(operation.payload).buffer;
+  constexpr std::uint64_t alignment = 16;  // of the largest accesses that the code makes: it looks at offsets alone
+  const StoredBuffer* const buffer = buffer_of(warp, operation, context);
   code::KnownMemory& known = context.known[operation.payload % code::known_memories];
   const bool plain =
-      buffer != nullptr && buffer->open() && buffer->live == nullptr && buffer->bytes <= largest_region && buffer->address % 8 == 0;
+      buffer != nullptr && buffer->open() && buffer->live == nullptr && buffer->bytes <= largest_region && buffer->address % alignment == 0;
   known = plain ? code::KnownMemory{buffer->address, buffer->bytes, buffer->data.get()} : code::KnownMemory{};
 }
 

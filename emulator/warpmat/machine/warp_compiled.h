@@ -10,8 +10,10 @@ namespace warpmat::machine {
 
 class WarpState;
 
-/// Whether observers want to know of nothing that machine code does by itself.
+/// Whether observers want to know of nothing that machine code does by itself, exchanges aside.
 bool observe_nothing(const Observers& observers);
+/// The same of this code.
+bool observe_nothing(const Observers& observers, const code::MachineCode& code);
 
 /// What the code reads of the launch and of one of its blocks.
 void set_block(code::CodeContext& context, const LaunchState& launch, const Dim3& index, std::span<std::uint8_t> shared,

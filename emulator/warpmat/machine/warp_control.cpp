@@ -275,7 +275,7 @@ void WarpState::run_straight(int& budget) {
   if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
   const code::MachineCode* code = program_.hot_code->find(s.lanes == all_lanes);
-  if (observed && code != nullptr && !observe_nothing(observers_)) code = nullptr;
+  if (observed && code != nullptr && !observe_nothing(observers_, *code)) code = nullptr;
   while (true) {
     int done = 0, limit = most;
     if (code != nullptr) {

@@ -1,6 +1,8 @@
 // Loads and stores, in the usual cases, with every check: the bytes are inside, aligned, and concern no observer. All others are the
 // machine's.
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 
@@ -55,6 +57,16 @@ x86::KReg lanes_of(Writer& w, RegisterClass kind, int part) {
   return x86::k3;
 }
 
+/// The bytes of a lane: a power of two.
+std::int32_t lane_bytes(const Access& access) {
+  return access.bytes * access.vector;
+}
+
+/// What a load of a lane reads at least: a gather has no elements below 4 bytes.
+std::int32_t read_bytes(const Access& access) {
+  return std::max(lane_bytes(access), 4);
+}
+
 /// zmm0 to zmm3: the lanes' offsets in the buffer at rcx, where all that execute are inside and aligned.
 void find_global_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
   constexpr std::uint8_t above = 6;
@@ -63,10 +75,10 @@ void find_global_offsets(Writer& w, const Access& access, const Rows& addresses,
   a.sub(x86::rax, known_memory(w, offsetof(KnownMemory, address)));
   a.vpbroadcastq(x86::zmm4, x86::rax);
   a.mov(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
-  a.sub(x86::rdx, access.bytes);
+  a.sub(x86::rdx, is_load(w) ? read_bytes(access) : lane_bytes(access));
   a.jb(otherwise);
   a.vpbroadcastq(x86::zmm5, x86::rdx);
-  a.mov(x86::eax, access.bytes - 1);
+  a.mov(x86::eax, lane_bytes(access) - 1);
   a.vpbroadcastq(x86::zmm6, x86::rax);
   a.kxorb(x86::k2, x86::k2, x86::k2);
   for (std::uint32_t p = 0; p < 4; ++p) {
@@ -122,6 +134,80 @@ void scatter(Writer& w, const Rows& rows, RegisterClass kind, const asmjit::Labe
   }
 }
 
+/// Calls write() in a loop over the lanes of r8d, with the lane in edx, in the order in which a store writes: for_each_storing_lane() of
+/// the machine. It may use all registers but r8 and r10.
+template <typename Write>
+void for_storing_lanes(Writer& w, const Access& access, Write write) {
+  x86::Assembler& a = w.a();
+  const int lanes = 128 / std::max(lane_bytes(access), 4);  // at a time
+  for (int first = 0; first < 32; first += lanes) {
+    const asmjit::Label next = a.newLabel(), end = a.newLabel();
+    a.mov(x86::r10d, x86::r8d);
+    a.and_(x86::r10d, lanes == 32 ? 0xffffffff : ((std::uint32_t{1} << lanes) - 1) << first);
+    a.jz(end);
+    a.bind(next);
+    a.lzcnt(x86::edx, x86::r10d);
+    a.xor_(x86::edx, 31);
+    write();
+    a.btr(x86::r10d, x86::edx);
+    a.test(x86::r10d, x86::r10d);
+    a.jnz(next);
+    a.bind(end);
+  }
+}
+
+/// The element of the source in lane edx.
+x86::Mem element_of(Writer& w, int source, std::uint32_t register_bits, std::uint32_t bytes) {
+  x86::Mem mem = w.vector(w.source_slot(source), 0);
+  mem.setSize(bytes);
+  mem.setIndex(x86::rdx, register_bits == 64 ? 3 : 2);
+  return mem;
+}
+
+/// Stores the elements of lane edx at `to`.
+void store_lane(Writer& w, const Access& access, x86::Mem to) {
+  x86::Assembler& a = w.a();
+  for (int e = 0; e < access.vector; ++e, to.addOffset(access.bytes)) {
+    const x86::Mem from = element_of(w, 1 + e, access.register_bits, access.bytes);
+    to.setSize(access.bytes);
+    switch (access.bytes) {
+      case 1: a.mov(x86::r9b, from), a.mov(to, x86::r9b); break;
+      case 2: a.mov(x86::r9w, from), a.mov(to, x86::r9w); break;
+      case 4: a.mov(x86::r9d, from), a.mov(to, x86::r9d); break;
+      default: a.mov(x86::r9, from), a.mov(to, x86::r9);
+    }
+  }
+}
+
+/// The lanes that execute are in r8d.
+void find_lanes(Writer& w) {
+  if (!w.masked()) w.a().mov(x86::r8d, -1);
+}
+
+/// Memory has the elements that store_lane() reads.
+void store_elements(Writer& w, const Access& access) {
+  for (int e = 0; e < access.vector; ++e) w.store_source(1 + e);
+}
+
+/// The same of one that only vectors may have.
+void store_element(Writer& w, const Rows& rows) {
+  const Slot slot = w.source_slot(1);
+  for (int p = 0; p < rows.parts && slot >= 0; ++p) w.a().vmovdqu32(w.vector(slot, p), rows.part[static_cast<std::size_t>(p)]);
+}
+
+/// Stores lane by lane at rcx + the offsets of zmm0 to zmm3. Lanes may have one place.
+void store_each_global(Writer& w, const Access& access) {
+  x86::Assembler& a = w.a();
+  for (int p = 0; p < 4; ++p) a.vmovdqu64(w.scratch(p * vector_bytes), x86::zmm(static_cast<std::uint32_t>(p)));
+  find_lanes(w);
+  for_storing_lanes(w, access, [&] {
+    x86::Mem offset = w.scratch(0);
+    offset.setIndex(x86::rdx, 3);
+    a.mov(x86::rax, offset);
+    store_lane(w, access, x86::ptr(x86::rcx, x86::rax));
+  });
+}
+
 /// Behind all other code: the access where the lanes are not consecutive.
 void write_apart(Writer& w, const Access& access, RegisterClass kind, const Rows& addresses, const Rows& rows, const asmjit::Label& apart,
                  const asmjit::Label& done, const asmjit::Label& otherwise) {
@@ -130,9 +216,30 @@ void write_apart(Writer& w, const Access& access, RegisterClass kind, const Rows
     w.begin(number, 0);
     w.a().bind(apart);
     find_global_offsets(w, access, addresses, otherwise);
-    is_load(w) ? gather(w, rows, kind) : scatter(w, rows, kind, otherwise);
+    if (is_load(w)) {
+      gather(w, rows, kind);
+    } else {
+      const asmjit::Label each = w.a().newLabel();
+      if (!w.masked()) {
+        scatter(w, rows, kind, each);
+        w.a().jmp(done);
+      }
+      w.a().bind(each);
+      if (!w.masked()) store_element(w, rows);
+      store_each_global(w, access);
+    }
     w.a().jmp(done);
   });
+}
+
+/// Has the CPU fetch the row at rcx and some more steps of the size of the last one: it foresees no step that leaves a page.
+void fetch_ahead(Writer& w, int row_bytes) {
+  constexpr std::uint8_t steps_log = 2;
+  x86::Assembler& a = w.a();
+  a.mov(x86::rdx, x86::rcx);
+  a.sub(x86::rdx, known_memory(w, offsetof(KnownMemory, last)));
+  a.mov(known_memory(w, offsetof(KnownMemory, last)), x86::rcx);
+  for (int at = 0; at < row_bytes; at += vector_bytes) a.prefetcht0(x86::ptr(x86::rcx, x86::rdx, steps_log, at));
 }
 
 /// Elements of all lanes in global memory, where they are consecutive in a buffer that the access has met before.
@@ -165,6 +272,7 @@ void write_global(Writer& w, const Access& access, RegisterClass kind) {
   a.cmp(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
   a.ja(otherwise);
   a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+  if (is_load(w)) fetch_ahead(w, row_bytes);
   move_row(w, rows);
   a.bind(done);
   is_load(w) ? w.commit(rows) : note_store(w);
@@ -192,20 +300,27 @@ void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses,
     a.mov(x86::edx, access.shared_end);
   else
     a.mov(x86::edx, field(context, offsetof(CodeContext, shared_bytes), 4));
-  a.sub(x86::edx, 4);
+  a.sub(x86::edx, lane_bytes(access));
   a.jb(otherwise);
 }
 
-/// Jumps where an offset of a lane that executes is beyond edx or no multiple of 4, or its word may not be accessed without telling.
-void check_lanes(Writer& w, const asmjit::Label& otherwise) {
+void fill(Writer& w, const x86::Zmm& vector, std::uint32_t value) {
+  w.a().mov(x86::eax, value);
+  w.a().vpbroadcastd(vector, x86::eax);
+}
+
+/// The bits of a lane's bytes in a map, from its first one on.
+std::uint32_t map_bits(const Access& access) {
+  return (std::uint32_t{1} << lane_bytes(access)) - 1;
+}
+
+/// Jumps where an offset of a lane that executes is beyond edx or not aligned, and to `fresh` where its bytes may not be accessed without
+/// telling.
+void check_lanes(Writer& w, const Access& access, const asmjit::Label& otherwise, const asmjit::Label& fresh) {
   constexpr std::uint8_t above = 6, differs = 4;
   x86::Assembler& a = w.a();
   a.vpbroadcastd(x86::zmm2, x86::edx);
-  a.mov(x86::eax, 3);
-  a.vpbroadcastd(x86::zmm3, x86::eax);
-  a.mov(x86::eax, 15);
-  a.vpbroadcastd(x86::zmm4, x86::eax);
-  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  fill(w, x86::zmm3, static_cast<std::uint32_t>(lane_bytes(access)) - 1);
   for (int p = 0; p < 2; ++p) {
     const x86::Zmm offset = p == 0 ? x86::zmm0 : x86::zmm1;
     const x86::KReg lanes = lanes_of(w, RegisterClass::word, p);
@@ -213,17 +328,57 @@ void check_lanes(Writer& w, const asmjit::Label& otherwise) {
     a.k(lanes).vptestmd(x86::k2, offset, x86::zmm3);
     a.kortestw(x86::k1, x86::k2);
     a.jnz(otherwise);
+  }
+  fill(w, x86::zmm4, 15);
+  fill(w, x86::zmm3, map_bits(access));
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  for (int p = 0; p < 2; ++p) {
+    const x86::Zmm offset = p == 0 ? x86::zmm0 : x86::zmm1;
+    const x86::KReg lanes = lanes_of(w, RegisterClass::word, p);
     a.vpsrld(x86::zmm5, offset, 4);
     a.vpxord(x86::zmm7, x86::zmm7, x86::zmm7);
     a.kmovw(x86::k1, lanes);
     a.k(x86::k1).vpgatherdd(x86::zmm7, x86::ptr(x86::rdx, x86::zmm5, 1));
     a.vpandd(x86::zmm5, offset, x86::zmm4);
     a.vpsrlvd(x86::zmm7, x86::zmm7, x86::zmm5);
-    a.vpandd(x86::zmm7, x86::zmm7, x86::zmm4);
-    a.k(lanes).vpcmpud(x86::k1, x86::zmm7, x86::zmm4, differs);
+    a.vpandd(x86::zmm7, x86::zmm7, x86::zmm3);
+    a.k(lanes).vpcmpud(x86::k1, x86::zmm7, x86::zmm3, differs);
     a.kortestw(x86::k1, x86::k1);
-    a.jnz(otherwise);
+    a.jnz(fresh);
   }
+}
+
+/// Stores lane by lane at the offsets of zmm0 and zmm1, which check_lanes() has found good. At `fresh` come those whose bytes the map does
+/// not have yet: the stores enter them where the block is one of those that let them.
+void store_each_shared(Writer& w, const Access& access, const asmjit::Label& fresh, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  const asmjit::Label done = a.newLabel();
+  const auto store_all = [&](bool defines) {
+    a.vmovdqu32(w.scratch(0), x86::zmm0);
+    a.vmovdqu32(w.scratch(vector_bytes), x86::zmm1);
+    find_lanes(w);
+    for_storing_lanes(w, access, [&] {
+      x86::Mem offset = w.scratch(0);
+      offset.setIndex(x86::rdx, 2);
+      a.mov(x86::eax, offset);
+      store_lane(w, access, x86::ptr(shared, x86::rax));
+      if (!defines) return;
+      a.mov(x86::ecx, x86::eax);
+      a.and_(x86::ecx, 15);
+      a.shr(x86::eax, 4);
+      a.mov(x86::r9d, map_bits(access));
+      a.shl(x86::r9d, x86::cl);
+      a.mov(x86::r11, field(context, offsetof(CodeContext, plain_bytes), 8));
+      a.or_(x86::word_ptr(x86::r11, x86::rax, 1), x86::r9w);
+    });
+  };
+  store_all(false);
+  a.jmp(done);
+  a.bind(fresh);
+  a.cmp(field(context, offsetof(CodeContext, defines), 4), 0);
+  a.je(otherwise);
+  store_all(true);
+  a.bind(done);
 }
 
 /// Loads the words of the lanes that execute, at their offsets.
@@ -313,27 +468,37 @@ void write_shared(Writer& w, const Access& access) {
   const Rows addresses = w.source(0, address_class(access));
   const Rows rows = is_load(w) ? w.result(RegisterClass::word) : w.source(1, RegisterClass::word);
   const asmjit::Label otherwise = w.begin_outside();
+  const asmjit::Label same = a.newLabel(), scattered = a.newLabel(), done = a.newLabel();
   if (!is_load(w)) {
     find_shared_offsets(w, access, addresses, otherwise);
-    check_shared_row(w, otherwise, otherwise);
+    check_shared_row(w, scattered, otherwise);
     move_row(w, rows);
+    a.bind(done);
     note_store(w);
-    return w.end_outside();
+    w.end_outside();
+    return w.behind([&w, &access, rows, scattered, done, otherwise, number = w.number()] {
+      w.begin(number, 0);
+      const asmjit::Label fresh = w.a().newLabel();
+      w.a().bind(scattered);
+      store_element(w, rows);
+      check_lanes(w, access, otherwise, fresh);
+      store_each_shared(w, access, fresh, otherwise);
+      w.a().jmp(done);
+    });
   }
-  const asmjit::Label same = a.newLabel(), scattered = a.newLabel(), done = a.newLabel();
   find_shared_offsets(w, access, addresses, otherwise);
   check_shared_row(w, same, otherwise);
   move_row(w, rows);
   a.bind(done);
   w.commit(rows);
   w.end_outside();
-  w.behind([&w, rows, same, scattered, done, otherwise, number = w.number()] {
+  w.behind([&w, &access, rows, same, scattered, done, otherwise, number = w.number()] {
     w.begin(number, 0);
     w.a().bind(same);
     load_same_word(w, rows, scattered, otherwise);
     w.a().jmp(done);
     w.a().bind(scattered);
-    check_lanes(w, otherwise);
+    check_lanes(w, access, otherwise, otherwise);
     gather_words(w, rows);
     w.a().jmp(done);
   });
@@ -368,10 +533,9 @@ void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
   const std::uint32_t shift = access.bytes == 8 ? 3 : 2;
   const Rows addresses = w.source(0, RegisterClass::wide);
   const Rows rows = is_load(w) ? w.result(kind) : w.source(1, kind);
-  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel(), apart = is_load(w) ? a.newLabel() : otherwise,
-                      done = a.newLabel();
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel(), apart = a.newLabel(), done = a.newLabel();
   w.store_source(0);
-  if (is_load(w)) w.store_result();
+  is_load(w) ? w.store_result() : w.store_source(1);
   w.load_mask();
   a.test(x86::r8d, x86::r8d);
   a.jz(skip);
@@ -409,43 +573,170 @@ void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
   is_load(w) ? w.commit_stored(rows) : note_store(w);
   a.bind(skip);
   w.end_outside();
-  if (is_load(w)) write_apart(w, access, kind, addresses, rows, apart, done, otherwise);
+  write_apart(w, access, kind, addresses, rows, apart, done, otherwise);
 }
 
-/// The same of shared memory as write_shared(). Loads may be scattered.
+/// The same of shared memory as write_shared(). Lanes may be scattered.
 void write_shared_lanes(Writer& w, const Access& access) {
   x86::Assembler& a = w.a();
   const Rows addresses = w.source(0, address_class(access));
-  const Rows rows = is_load(w) ? w.result(RegisterClass::word) : w.source(1, RegisterClass::word);
-  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
-  w.store_source(0);
-  if (is_load(w)) w.store_result();
+  const Rows rows = is_load(w) ? w.result(RegisterClass::word) : Rows{};
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel(), fresh = a.newLabel();
+  is_load(w) ? w.store_result() : w.store_source(1);
   w.load_mask();
   a.test(x86::r8d, x86::r8d);
   a.jz(skip);
   find_shared_offsets(w, access, addresses, otherwise);
-  check_lanes(w, otherwise);
   if (is_load(w)) {
+    check_lanes(w, access, otherwise, otherwise);
     gather_words(w, rows);
     w.commit_stored(rows);
   } else {
-    find_first(w, x86::eax, access.narrow_address ? 4 : 8);
-    a.shl(x86::ecx, 2);
-    a.sub(x86::eax, x86::ecx);
-    a.add(x86::eax, static_cast<std::int32_t>(access.offset));
-    a.sub(x86::eax, field(context, offsetof(CodeContext, shared_base), 4));
-    a.vpbroadcastd(x86::zmm2, x86::eax);
-    for (int p = 0; p < 2; ++p) {
-      a.vpaddd(x86::zmm3, x86::zmm2, w.table(Table::words_apart, p));
-      a.k(p == 0 ? x86::k6 : x86::k7).vpcmpud(p == 0 ? x86::k1 : x86::k2, x86::zmm3, p == 0 ? x86::zmm0 : x86::zmm1, 4);
-    }
-    a.kortestw(x86::k1, x86::k2);
-    a.jnz(otherwise);
-    a.movsxd(x86::rcx, x86::eax);  // lane 0's place may lie before the memory
-    a.add(x86::rcx, shared);
-    move_lanes(w, rows, RegisterClass::word);
+    check_lanes(w, access, otherwise, fresh);
+    store_each_shared(w, access, fresh, otherwise);
     note_store(w);
   }
+  a.bind(skip);
+  w.end_outside();
+}
+
+// ---- Elements of other sizes, and vectors of elements
+
+/// Whether rows and gathers can hold its elements.
+bool has_usual_elements(const Access& access, int operands) {
+  if (access.vector > 4 || operands != access.vector) return false;
+  if (access.bytes == 8) return access.register_bits == 64 && access.vector <= 2;
+  if (access.bytes == 4) return access.register_bits == 32;
+  return (access.register_bits == 16 || access.register_bits == 32) && lane_bytes(access) <= 4;
+}
+
+/// The words at rcx + the lanes' offsets, zmm0 to zmm3 in global memory, zmm0 and zmm1 in shared memory; `at` bytes behind.
+void gather_at(Writer& w, bool in_shared, const Rows& rows, int at) {
+  x86::Assembler& a = w.a();
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    const bool upper = p % 2 != 0;
+    if (in_shared && rows.parts == 2) {
+      if (p >= 2) return;
+      a.kmovw(x86::k1, lanes_of(w, RegisterClass::word, static_cast<int>(p)));
+      a.k(x86::k1).vpgatherdd(rows.part[p], x86::ptr(shared, x86::zmm(p), 0, at));
+      continue;
+    }
+    a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p)));
+    if (in_shared) {
+      if (upper) a.vextracti64x4(x86::ymm7, x86::zmm(p / 2), 1);
+      a.k(x86::k1).vpgatherdq(rows.part[p], x86::ptr(shared, upper ? x86::ymm7 : x86::ymm(p / 2), 0, at));
+    } else if (rows.parts == 4) {
+      a.k(x86::k1).vpgatherqq(rows.part[p], x86::ptr(x86::rcx, x86::zmm(p), 0, at));
+    } else {
+      a.k(x86::k1).vpgatherqd(upper ? x86::ymm7 : rows.part[p / 2].ymm(), x86::ptr(x86::rcx, x86::zmm(p), 0, at));
+      if (upper) a.vinserti64x4(rows.part[p / 2], rows.part[p / 2], x86::ymm7, 1);
+    }
+  }
+}
+
+/// Moves the offsets to multiples of 4, and leaves in zmm5, zmm6 the bits before the first element of each of the 32 words.
+void align_offsets(Writer& w, bool in_shared) {
+  x86::Assembler& a = w.a();
+  a.mov(x86::eax, 3);
+  if (in_shared) {
+    a.vpbroadcastd(x86::zmm4, x86::eax);
+    for (std::uint32_t p = 0; p < 2; ++p) {
+      a.vpandd(x86::zmm(5 + p), x86::zmm(p), x86::zmm4);
+      a.vpslld(x86::zmm(5 + p), x86::zmm(5 + p), 3);
+      a.vpandnd(x86::zmm(p), x86::zmm4, x86::zmm(p));
+    }
+    return;
+  }
+  a.vpbroadcastq(x86::zmm4, x86::rax);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.vpandq(x86::zmm7, x86::zmm(p), x86::zmm4);
+    a.vpsllq(x86::zmm7, x86::zmm7, 3);
+    a.vpmovqd(x86::ymm7, x86::zmm7);
+    const x86::Zmm& bits = p < 2 ? x86::zmm5 : x86::zmm6;
+    if (p % 2 == 0)
+      a.vmovdqa64(bits.ymm(), x86::ymm7);
+    else
+      a.vinserti64x4(bits, bits, x86::ymm7, 1);
+    a.vpandnq(x86::zmm(p), x86::zmm4, x86::zmm(p));
+  }
+}
+
+/// Elements of one or two bytes: of each lane's word, in the last result.
+void split_words(Writer& w, const code::LoadAccess& access, const std::array<Rows, 4>& rows) {
+  x86::Assembler& a = w.a();
+  const Rows& words = rows[static_cast<std::size_t>(access.vector) - 1];
+  const auto unused = static_cast<std::uint8_t>(32 - 8 * access.bytes);
+  if (access.register_bits == 16) fill(w, x86::zmm4, 0xffff);
+  for (std::size_t p = 0; p < 2; ++p)
+    if (lane_bytes(access) < 4) a.vpsrlvd(words.part[p], words.part[p], x86::zmm(5 + static_cast<std::uint32_t>(p)));
+  for (int e = 0; e < access.vector; ++e)
+    for (std::size_t p = 0; p < 2; ++p) {
+      const x86::Zmm& to = rows[static_cast<std::size_t>(e)].part[p];
+      a.vpslld(to, words.part[p], static_cast<std::uint8_t>(unused - 8 * access.bytes * e));
+      access.sign_extend ? a.vpsrad(to, to, unused) : a.vpsrld(to, to, unused);
+      if (access.register_bits == 16 && access.sign_extend) a.vpandd(to, to, x86::zmm4);
+    }
+}
+
+/// Loads the elements of the lanes that execute, whose offsets are good.
+void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, const std::array<Rows, 4>& rows) {
+  if (access.bytes >= 4) {
+    for (int e = 0; e < access.vector; ++e) gather_at(w, in_shared, rows[static_cast<std::size_t>(e)], e * access.bytes);
+    return;
+  }
+  if (lane_bytes(access) < 4) align_offsets(w, in_shared);
+  gather_at(w, in_shared, rows[static_cast<std::size_t>(access.vector) - 1], 0);
+  split_words(w, access, rows);
+}
+
+/// The bytes of all lanes are good: zmm0 to zmm3 are their offsets.
+void find_offsets(Writer& w, const Access& access, bool in_shared, const Rows& addresses, const asmjit::Label& otherwise,
+                  const asmjit::Label& fresh) {
+  if (!in_shared) return find_global_offsets(w, access, addresses, otherwise);
+  find_shared_offsets(w, access, addresses, otherwise);
+  check_lanes(w, access, otherwise, fresh);
+}
+
+void write_elements_load(Writer& w, bool in_shared) {
+  x86::Assembler& a = w.a();
+  const auto& access = w.program().of<code::LoadAccess>(w.operation());
+  const Rows addresses = w.source(0, address_class(access));
+  std::array<Rows, 4> rows;
+  const auto each = [&](auto visit) {
+    for (int e = 0; e < access.vector; ++e) visit(e, rows[static_cast<std::size_t>(e)]);
+  };
+  each([&](int, Rows& row) { row = w.result(access.register_bits == 64 ? RegisterClass::wide : RegisterClass::word); });
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
+  if (w.masked()) {
+    each([&](int e, Rows&) { w.store_result(e); });
+    w.load_mask();
+    a.test(x86::r8d, x86::r8d);
+    a.jz(skip);
+  }
+  find_offsets(w, access, in_shared, addresses, otherwise, otherwise);
+  gather_elements(w, access, in_shared, rows);
+  each([&](int e, Rows& row) { w.masked() ? w.commit_stored(row, e) : w.commit(row, e); });
+  a.bind(skip);
+  w.end_outside();
+}
+
+void write_elements_store(Writer& w, bool in_shared) {
+  x86::Assembler& a = w.a();
+  const Access& access = w.program().access(w.operation());
+  const Rows addresses = w.source(0, address_class(access));
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel(), fresh = a.newLabel();
+  store_elements(w, access);
+  if (w.masked()) {
+    w.load_mask();
+    a.test(x86::r8d, x86::r8d);
+    a.jz(skip);
+  }
+  find_offsets(w, access, in_shared, addresses, otherwise, fresh);
+  if (in_shared)
+    store_each_shared(w, access, fresh, otherwise);
+  else
+    store_each_global(w, access);
+  note_store(w);
   a.bind(skip);
   w.end_outside();
 }
@@ -464,15 +755,48 @@ x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
   return mem;
 }
 
+/// red.global.add of words and wides: atomic, as other blocks may run at the same time. Adding zeros is no progress.
+bool write_global_update(Writer& w, const code::AtomicAccess& access) {
+  x86::Assembler& a = w.a();
+  const Rows addresses = w.source(0, RegisterClass::wide);
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel(), next = a.newLabel();
+  w.store_source(1);
+  w.load_mask();
+  a.test(x86::r8d, x86::r8d);
+  a.jz(skip);
+  find_global_offsets(w, access, addresses, otherwise);
+  for (int p = 0; p < 4; ++p) a.vmovdqu64(w.scratch(p * vector_bytes), x86::zmm(static_cast<std::uint32_t>(p)));
+  a.xor_(x86::r10d, x86::r10d);
+  a.bind(next);
+  a.tzcnt(x86::edx, x86::r8d);
+  x86::Mem offset = w.scratch(0);
+  offset.setIndex(x86::rdx, 3);
+  a.mov(x86::rax, offset);
+  const x86::Gp value = access.bytes == 8 ? x86::Gp(x86::r9) : x86::Gp(x86::r9d);
+  a.mov(value, element_of(w, 1, access.register_bits, access.bytes));
+  a.lock().add(x86::ptr(x86::rcx, x86::rax, 0, 0, access.bytes), value);
+  a.or_(x86::r10, x86::r9);
+  a.blsr(x86::r8d, x86::r8d);
+  a.jnz(next);
+  a.test(x86::r10, x86::r10);
+  a.jz(skip);
+  note_store(w);
+  a.bind(skip);
+  w.end_outside();
+  return true;
+}
+
 }  // namespace
 
-/// red.shared.add of words: one lane after the other, as several may have one word.
+/// red.add of words: one lane after the other, as several may have one word.
 bool write_update(Writer& w) {
   const auto& access = w.program().of<code::AtomicAccess>(w.operation());
   const bool adds = access.operation == code::AtomicOperation::add && access.arithmetic == nullptr && !access.result_used;
-  if (!adds || access.space != Space::shared || access.bytes != 4 || access.register_bits != 32 || access.vector != 1 || access.relative ||
-      w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
+  if (!adds || access.register_bits != 8 * access.bytes || access.vector != 1 || access.relative || w.operation().sources != 2 ||
+      access.offset < 0 || access.offset > largest_shared)
     return false;
+  if (access.space == Space::global && !access.narrow_address && access.bytes >= 4) return write_global_update(w, access);
+  if (access.space != Space::shared || access.bytes != 4) return false;
   x86::Assembler& a = w.a();
   const Rows addresses = w.source(0, address_class(access));
   const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
@@ -483,7 +807,7 @@ bool write_update(Writer& w) {
   a.test(x86::r8d, x86::r8d);
   a.jz(skip);
   find_shared_offsets(w, access, addresses, otherwise);
-  check_lanes(w, otherwise);
+  check_lanes(w, access, otherwise, otherwise);
   a.mov(x86::r9d, static_cast<std::uint32_t>(access.offset));
   a.sub(x86::r9d, field(context, offsetof(CodeContext, shared_base), 4));
   if (!w.masked()) {
@@ -511,16 +835,22 @@ bool write_update(Writer& w) {
 
 bool write_access(Writer& w) {
   const Access& access = w.program().access(w.operation());
-  if (access.vector != 1 || access.ordered || access.relative) return false;
+  const Operation& op = w.operation();
+  if (access.ordered || access.relative) return false;
   if (access.offset < std::numeric_limits<std::int32_t>::min() || access.offset > std::numeric_limits<std::int32_t>::max()) return false;
+  const bool in_shared = access.space == Space::shared;
+  if (!in_shared && (access.narrow_address || (access.space != Space::global && access.space != Space::generic))) return false;
   const bool words = access.bytes == 4 && access.register_bits == 32, wides = access.bytes == 8 && access.register_bits == 64;
-  if (access.space == Space::shared && words) {
-    w.masked() ? write_shared_lanes(w, access) : write_shared(w, access);
+  if (access.vector == 1 && (words || (wides && !in_shared))) {
+    const RegisterClass kind = words ? RegisterClass::word : RegisterClass::wide;
+    if (in_shared)
+      w.masked() ? write_shared_lanes(w, access) : write_shared(w, access);
+    else
+      w.masked() ? write_global_lanes(w, access, kind) : write_global(w, access, kind);
     return true;
   }
-  if ((access.space != Space::global && access.space != Space::generic) || access.narrow_address || (!words && !wides)) return false;
-  const RegisterClass kind = words ? RegisterClass::word : RegisterClass::wide;
-  w.masked() ? write_global_lanes(w, access, kind) : write_global(w, access, kind);
+  if (!has_usual_elements(access, is_load(w) ? op.results : op.sources - 1)) return false;
+  is_load(w) ? write_elements_load(w, in_shared) : write_elements_store(w, in_shared);
   return true;
 }
 

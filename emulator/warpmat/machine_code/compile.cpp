@@ -23,9 +23,11 @@ constexpr std::int32_t longest_piece = 48;
 /// How an operation is executed.
 enum class Way : std::uint8_t { inside, branch, by_machine };
 
-/// As execute_straight() of the machine: what it does not execute, the machine's step() does.
-Way way_of(const Program& program, const Operation& operation) {
+/// As execute_straight() of the machine: what it does not execute, the machine's step() does. And exchanges of all lanes.
+Way way_of(const Program& program, const Operation& operation, bool all_lanes) {
   switch (operation.semantics) {
+    case Semantics::exchange:
+    case Semantics::warp_barrier: return all_lanes && exchanges_at_once(program, operation) ? Way::inside : Way::by_machine;
     case Semantics::compute:
     case Semantics::select:
     case Semantics::special: return Way::inside;
@@ -63,8 +65,9 @@ class Pages {
 
 class CompiledProgram final : public MachineCode {
  public:
-  CompiledProgram(const asmjit::CodeHolder& holder, std::vector<Place> places, std::deque<scalar::Modifiers> modifiers)
+  CompiledProgram(const asmjit::CodeHolder& holder, std::vector<Place> places, std::deque<scalar::Modifiers> modifiers, bool exchanges)
       : pages_(holder), modifiers_(std::move(modifiers)) {
+    exchanges_ = exchanges;
     places_ = std::move(places);
     code_ = pages_.memory();
     enter_ = reinterpret_cast<void (*)(code::CodeContext*, const std::uint8_t*)>(pages_.memory());
@@ -90,7 +93,7 @@ class Compiler {
     writer_.end_code();
     if (errors_.failed) return nullptr;
     if (holder_.flatten() != asmjit::kErrorOk || holder_.resolveUnresolvedLinks() != asmjit::kErrorOk) return nullptr;
-    auto made = std::make_unique<CompiledProgram>(holder_, find_places(), std::move(modifiers_));
+    auto made = std::make_unique<CompiledProgram>(holder_, find_places(), std::move(modifiers_), exchanges_);
     return made->works() ? std::move(made) : nullptr;
   }
 
@@ -108,7 +111,7 @@ class Compiler {
 
   std::int32_t count() const { return static_cast<std::int32_t>(program_.operations.size()); }
   const Operation& operation(std::int32_t i) const { return program_.operations[static_cast<std::size_t>(i)]; }
-  Way way(std::int32_t i) const { return way_of(program_, operation(i)); }
+  Way way(std::int32_t i) const { return way_of(program_, operation(i), all_lanes_); }
 
   /// Pieces begin where branches lead, behind branches, where lanes converge, and around what the machine executes.
   void find_pieces() {
@@ -204,6 +207,10 @@ class Compiler {
     writer_.begin(i, ahead);
     const Operation& op = operation(i);
     if (op.semantics == Semantics::branch) return write_branch(op, i);
+    if (op.semantics == Semantics::exchange || op.semantics == Semantics::warp_barrier) {
+      exchanges_ = true;
+      return write_exchange(writer_);
+    }
     if (is_access(op) && op.shortcut == code::Shortcut::none) {
       if (!write_access(writer_)) writer_.execute_outside();
     } else if (op.semantics == Semantics::special) {
@@ -211,8 +218,7 @@ class Compiler {
     } else if (op.semantics == Semantics::atomic) {
       if (!write_update(writer_)) writer_.execute_outside();
     } else if (!write_computation(writer_)) {
-      const bool row = op.shortcut == code::Shortcut::kernel || op.shortcut == code::Shortcut::function;
-      row && !writer_.masked() ? writer_.call_row() : writer_.execute_outside();
+      writer_.is_row() ? writer_.call_row() : writer_.execute_outside();
     }
   }
 
@@ -246,6 +252,7 @@ class Compiler {
   std::deque<scalar::Modifiers> modifiers_;
   Writer writer_;
   bool all_lanes_;
+  bool exchanges_ = false;
   std::vector<bool> begins_, is_entry_;
   std::optional<LiveSlots> live_;
   std::vector<asmjit::Label> labels_;

@@ -368,17 +368,101 @@ bool compare_floats(Writer& w, const Modifiers& m) {
 }
 
 template <InstId instruction>
-bool compare_wides(Writer& w, const Modifiers& m) {
+bool compare_rows_of_wides(Writer& w, const Modifiers& m, std::uint8_t comparison) {
   if (!compares_alone(w, m)) return false;
   const Rows a = w.source(0, wide), b = w.source(1, wide);
   const std::array masks{x86::k1, x86::k2, x86::k3, x86::k5};
-  for_parts(a, [&](std::size_t p) { w.a().emit(instruction, masks[p], a.part[p], b.part[p], integer_comparisons[m.outcomes & 7]); });
+  for_parts(a, [&](std::size_t p) { w.a().emit(instruction, masks[p], a.part[p], b.part[p], comparison); });
   w.a().kunpckbw(x86::k1, x86::k2, x86::k1);
   w.a().kunpckbw(x86::k3, x86::k5, x86::k3);
   w.a().kunpckwd(x86::k1, x86::k3, x86::k1);
   w.a().kmovd(x86::eax, x86::k1);
   w.commit_predicate();
   return true;
+}
+
+template <InstId instruction>
+bool compare_wides(Writer& w, const Modifiers& m) {
+  return compare_rows_of_wides<instruction>(w, m, integer_comparisons[m.outcomes & 7]);
+}
+
+// ---- Of 16 bits: the upper half of a source's word has any contents, that of a result is zero
+
+void clear_upper(Writer& w, const Rows& d) {
+  w.a().mov(x86::eax, 0xffff);
+  w.a().vpbroadcastd(x86::zmm0, x86::eax);
+  for_parts(d, [&](std::size_t p) { w.a().vpandd(d.part[p], d.part[p], x86::zmm0); });
+  w.commit(d);
+}
+
+template <InstId instruction>
+bool half_binary(Writer& w, const Modifiers&) {
+  const Rows a = w.source(0, word), b = w.source(1, word), d = w.result(word);
+  for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p], b.part[p]); });
+  clear_upper(w, d);
+  return true;
+}
+
+template <InstId instruction>
+bool compare_halves(Writer& w, const Modifiers& m) {
+  if (!compares_alone(w, m)) return false;
+  constexpr std::uint8_t upper = 16;
+  const Rows a = w.source(0, word), b = w.source(1, word);
+  for_parts(a, [&](std::size_t p) {
+    w.a().vpslld(x86::zmm0, a.part[p], upper);
+    w.a().vpslld(x86::zmm1, b.part[p], upper);
+    w.a().emit(instruction, p == 0 ? x86::k1 : x86::k2, x86::zmm0, x86::zmm1, integer_comparisons[m.outcomes & 7]);
+  });
+  w.a().kunpckwd(x86::k1, x86::k2, x86::k1);
+  w.a().kmovd(x86::eax, x86::k1);
+  w.commit_predicate();
+  return true;
+}
+
+/// From the low `bits` of a word to a word, or to 16 bits.
+template <int bits, bool is_signed, bool to_half>
+bool extend_low(Writer& w, const Modifiers&) {
+  constexpr std::uint8_t unused = 32 - bits;
+  const Rows a = w.source(0, word), d = w.result(word);
+  for_parts(d, [&](std::size_t p) {
+    w.a().vpslld(d.part[p], a.part[p], unused);
+    is_signed ? w.a().vpsrad(d.part[p], d.part[p], unused) : w.a().vpsrld(d.part[p], d.part[p], unused);
+  });
+  if (to_half)
+    clear_upper(w, d);
+  else
+    w.commit(d);
+  return true;
+}
+
+/// From integers of 32 bits to f64: exact.
+template <InstId instruction>
+bool word_to_double(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, word), d = w.result(wide);
+  for_parts(d, [&](std::size_t p) {
+    if (p % 2 != 0) w.a().vextracti64x4(x86::ymm0, a.part[p / 2], 1);
+    w.a().emit(instruction, d.part[p], p % 2 != 0 ? x86::ymm0 : a.part[p / 2].ymm());
+  });
+  w.commit(d);
+  return true;
+}
+
+/// cvt.f64.f32, without NaNs.
+bool float_to_double(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, word), d = w.result(wide);
+  const asmjit::Label otherwise = w.begin_outside();
+  for_parts(d, [&](std::size_t p) {
+    if (p % 2 != 0) w.a().vextracti64x4(x86::ymm0, a.part[p / 2], 1);
+    w.a().vcvtps2pd(d.part[p], p % 2 != 0 ? x86::ymm0 : a.part[p / 2].ymm());
+  });
+  commit_double(w, d, otherwise);
+  return true;
+}
+
+bool compare_doubles(Writer& w, const Modifiers& m) {
+  return compare_rows_of_wides<Inst::kIdVcmppd>(w, m, float_comparisons[m.outcomes & 15]);
 }
 
 struct Row {
@@ -457,6 +541,26 @@ constexpr Row rows[] = {
     {"setp.b64", compare_wides<Inst::kIdVpcmpuq>},
     {"setp.s64", compare_wides<Inst::kIdVpcmpq>},
     {"setp.f32", compare_floats},
+    {"setp.f64", compare_doubles},
+    {"setp.b16", compare_halves<Inst::kIdVpcmpud>},
+    {"setp.s16", compare_halves<Inst::kIdVpcmpd>},
+    {"and.b16", half_binary<Inst::kIdVpandd>},
+    {"or.b16", half_binary<Inst::kIdVpord>},
+    {"xor.b16", half_binary<Inst::kIdVpxord>},
+    {"add.b16", half_binary<Inst::kIdVpaddd>},
+    {"sub.b16", half_binary<Inst::kIdVpsubd>},
+    {"mul.lo.b16", half_binary<Inst::kIdVpmulld>},
+    {"cvt.b16.u8", extend_low<8, false, true>},
+    {"cvt.b16.s8", extend_low<8, true, true>},
+    {"cvt.b16.u32", extend_low<16, false, true>},
+    {"cvt.b16.s32", extend_low<16, false, true>},
+    {"cvt.b32.u8", extend_low<8, false, false>},
+    {"cvt.b32.s8", extend_low<8, true, false>},
+    {"cvt.b32.u16", extend_low<16, false, false>},
+    {"cvt.b32.s16", extend_low<16, true, false>},
+    {"cvt.f64.s32", word_to_double<Inst::kIdVcvtdq2pd>},
+    {"cvt.f64.u32", word_to_double<Inst::kIdVcvtudq2pd>},
+    {"cvt.f64.f32", float_to_double},
 };
 
 const std::map<scalar::Function, Write>& by_kernel() {
@@ -532,6 +636,24 @@ bool write_computation(Writer& w) {
   return found != by_kernel().end() && found->second(w, w.program().of<Modifiers>(op));
 }
 
+namespace {
+
+/// The lanes that are the lane itself, below or above it.
+void write_lane_masks(Writer& w, code::SpecialRegister which, const Rows& d) {
+  using enum code::SpecialRegister;
+  x86::Assembler& a = w.a();
+  fill(w, x86::zmm0, which == lanemask_le || which == lanemask_gt ? 2 : 1);
+  a.vpternlogd(x86::zmm1, x86::zmm1, x86::zmm1, 0xff);
+  for_parts(d, [&](std::size_t p) {
+    a.vmovdqa32(x86::zmm2, w.table(Table::lanes, static_cast<int>(p)));
+    a.vpsllvd(d.part[p], x86::zmm0, x86::zmm2);
+    if (which != lanemask_eq) a.vpaddd(d.part[p], d.part[p], x86::zmm1);
+    if (which == lanemask_ge || which == lanemask_gt) a.vpxord(d.part[p], d.part[p], x86::zmm1);
+  });
+}
+
+}  // namespace
+
 bool write_special(Writer& w) {
   using enum code::SpecialRegister;
   const Operation& op = w.operation();
@@ -546,6 +668,8 @@ bool write_special(Writer& w) {
     const std::size_t at =
         offsetof(CodeContext, uniform) + static_cast<std::size_t>(static_cast<int>(which) - static_cast<int>(ntid_x)) * 4;
     for_parts(d, [&](std::size_t p) { w.a().vpbroadcastd(d.part[p], x86::dword_ptr(context, static_cast<std::int32_t>(at))); });
+  } else if (which >= lanemask_eq && which <= lanemask_gt) {
+    write_lane_masks(w, which, d);
   } else if (which == laneid) {
     for_parts(d, [&](std::size_t p) { w.a().vmovdqa32(d.part[p], w.table(Table::lanes, static_cast<int>(p))); });
   } else {

@@ -7,8 +7,12 @@ namespace warpmat::machine_code {
 namespace {
 
 constexpr std::array saved{x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15};
-/// The pointers to a row's results and sources, and what aligns calls.
-constexpr int results_at = 0, sources_at = 16, stack_bytes = 16 + 8 * static_cast<int>(code::fewest_slots) + 8;
+/// The pointers to a row's results and sources, each list with a null behind it, and what the code keeps for itself.
+constexpr int most_results = 2, most_sources = 6;
+constexpr int results_at = 0, sources_at = 8 * (most_results + 1), scratch_at = sources_at + 8 * (most_sources + 1);
+constexpr int result_bytes = 256, scratch_bytes = most_results * result_bytes + 64;
+constexpr int stack_bytes = scratch_at + scratch_bytes + 8;
+static_assert(stack_bytes % 16 == 8);  // aligns calls: 6 registers and the return address lie above
 
 int parts_of(RegisterClass register_class) {
   return register_class == RegisterClass::wide ? 4 : 2;
@@ -276,16 +280,35 @@ void Writer::call_outside() {
   assembler_.jnz(leaving_before(number_ + 1, ahead_));
 }
 
+bool Writer::is_row() const {
+  const Operation& op = operation();
+  if (!catalogue::computes(op.semantics) || (op.kernel == nullptr && op.function == nullptr)) return false;
+  if (op.results < 1 || op.results > most_results || op.sources > most_sources) return false;
+  if (op.results > 1 && op.guarded) return false;  // a result may be the guard
+  for (int i = 0; i < op.results; ++i)
+    if (op.result_class(i) == RegisterClass::quad) return false;
+  return true;
+}
+
+x86::Mem Writer::scratch(int at) const {
+  return x86::ptr(x86::rsp, scratch_at + at);
+}
+
 void Writer::call_row() {
   const Operation& op = operation();
   store_all();
+  const bool aside = masked_ || op.results > 1;  // results go to a place aside: lanes keep others, or a result is a source of the next
   const auto place = [&](Slot slot, int at) {
     slot >= 0 ? assembler_.lea(x86::rax, x86::ptr(frame, slot)) : assembler_.lea(x86::rax, x86::ptr(constants, ~slot));
     assembler_.mov(x86::qword_ptr(x86::rsp, at), x86::rax);
   };
-  place(result_slot(0), results_at);
+  for (int i = 0; i < op.results && aside; ++i) {
+    find_aside(i);
+    assembler_.mov(x86::qword_ptr(x86::rsp, results_at + 8 * i), x86::rax);
+  }
+  if (!aside) place(result_slot(0), results_at);
   for (int i = 0; i < op.sources; ++i) place(source_slot(i), sources_at + 8 * i);
-  assembler_.mov(x86::qword_ptr(x86::rsp, results_at + 8), 0);
+  assembler_.mov(x86::qword_ptr(x86::rsp, results_at + 8 * op.results), 0);
   assembler_.mov(x86::qword_ptr(x86::rsp, sources_at + 8 * op.sources), 0);
   assembler_.lea(x86::rdi, x86::ptr(x86::rsp, results_at));
   assembler_.lea(x86::rsi, x86::ptr(x86::rsp, sources_at));
@@ -300,6 +323,27 @@ void Writer::call_row() {
   assembler_.mov(x86::rax, function);
   assembler_.call(x86::rax);
   forget();
+  for (int i = 0; i < op.results && aside; ++i) take_aside(i);
+}
+
+/// rax: where a row puts result `i` aside.
+void Writer::find_aside(int i) {
+  assembler_.lea(x86::rax, scratch(vector_bytes - 1 + result_bytes * i));
+  assembler_.and_(x86::rax, -vector_bytes);
+}
+
+void Writer::take_aside(int i) {
+  const RegisterClass kind = operation().result_class(i);
+  if (kind == RegisterClass::predicate) {
+    find_aside(i);
+    assembler_.mov(x86::eax, x86::dword_ptr(x86::rax));
+    return commit_predicate(i);
+  }
+  const Rows rows = result(kind);
+  find_aside(i);
+  for (int p = 0; p < rows.parts; ++p)
+    assembler_.vmovdqu32(rows.part[static_cast<std::size_t>(p)], x86::zmmword_ptr(x86::rax, vector_bytes * p));
+  commit(rows, i);
 }
 
 void Writer::execute_outside() {
@@ -339,6 +383,17 @@ void Writer::leave_before(std::int32_t number, std::int32_t unused) {
   assembler_.mov(member(offsetof(CodeContext, pc), 4), number);
   if (unused != 0) assembler_.add(left, unused);
   assembler_.jmp(leave_);
+}
+
+asmjit::Label Writer::leaving_here() {
+  const asmjit::Label label = assembler_.newLabel();
+  behind_.push_back([this, number = number_, unused = ahead_ + 1, label, held = held_] {
+    assembler_.bind(label);
+    held_ = held;
+    store_all();
+    leave_before(number, unused);
+  });
+  return label;
 }
 
 asmjit::Label Writer::leaving_before(std::int32_t number, std::int32_t unused) {

@@ -83,14 +83,20 @@ class Writer {
   // ---- Leaving
   /// Has the machine execute the operation: all vectors are free then.
   void execute_outside();
-  /// Calls the operation's function or kernel, which all lanes execute: its shortcut says so.
+  /// Whether call_row() can execute the operation.
+  bool is_row() const;
+  /// Calls the operation's function or kernel.
   void call_row();
+  /// A place on the stack of the code's own, from byte `at` of some 500 on; call_row() uses it, too.
+  x86::Mem scratch(int at) const;
   /// execute_outside() where the code jumps to the label that is returned. Then the code goes on behind the operation, with what vectors
   /// hold at the end of it: to be called by end_outside().
   asmjit::Label begin_outside();
   void end_outside();
   /// Ends the run before operation `number`, of whose piece `unused` operations were counted down.
   void leave_before(std::int32_t number, std::int32_t unused);
+  /// The label of a place that ends the run before the operation, with what vectors hold now.
+  asmjit::Label leaving_here();
   /// The label of a place that leaves so, behind all code.
   asmjit::Label leaving_before(std::int32_t number, std::int32_t unused);
   /// Code that lies behind all other, where it is not in the way.
@@ -122,6 +128,8 @@ class Writer {
   void store_row(int row);
   void merge(const Rows& rows, Slot slot);
   void call_outside();
+  void find_aside(int i);
+  void take_aside(int i);
   void hold(const Rows& rows, Slot slot);
 
   x86::Assembler assembler_;
@@ -148,5 +156,8 @@ bool write_access(Writer& writer);
 bool write_update(Writer& writer);
 /// A special register that needs no look: rows.cpp.
 bool write_special(Writer& writer);
+/// Whether all lanes of a warp can execute an operation across lanes in one step: exchanges.cpp. Then this writes it.
+bool exchanges_at_once(const code::Program& program, const Operation& operation);
+void write_exchange(Writer& writer);
 
 }  // namespace warpmat::machine_code
