@@ -245,7 +245,7 @@ double TextureReader::integer_of(float fraction) const {
 float TextureReader::filtered_channel(std::span<WeightedTexel> texels, std::size_t channel) const {
   if (texture_.numbers == Texture::Numbers::floating)
     return filtered_sum(texels, texture_.channel_bits == 16 ? filter_of_f16 : filter_of_f32);
-  if (texture_.srgb && channel < 3) return filtered_sum(texels, filter_of_f16);
+  if (texture_.srgb && channel < 3) return filtered_sum(texels, filter_of_srgb);
   for (WeightedTexel& texel : texels) texel.value = integer_of(static_cast<float>(texel.value));
   const double one = texture_.numbers == Texture::Numbers::unsigned_integer ? 65535 : 32767;
   return static_cast<float>(std::max(-1.0, static_cast<double>(filtered_integer(texels)) / one));

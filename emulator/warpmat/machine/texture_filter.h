@@ -31,7 +31,7 @@ struct FilterFormat {
   int significand;  ///< bits of the result
   int least_power;  ///< of the result's last bit
 };
-constexpr FilterFormat filter_of_f32{27, 24, -149}, filter_of_f16{14, 11, -24};
+constexpr FilterFormat filter_of_f32{27, 24, -149}, filter_of_f16{14, 11, -24}, filter_of_srgb{7, 11, -24};
 
 /// The sum of texels times weights: half of the last bit goes away from zero. Texels below 2^-126 are zero.
 float filtered_sum(std::span<const WeightedTexel> texels, const FilterFormat& format);
