@@ -602,12 +602,12 @@ std::vector<std::uint16_t> drawn_halves(std::size_t count, std::uint64_t operand
 
 /// A shape whose K an H200's cuBLAS splits in three parts: the hash is that of its result.
 void test_measured_order() {
-  void* handle = nullptr;
-  cublasCreate_v2(&handle);
+  void* own = nullptr;
+  cublasCreate_v2(&own);
   const Device<std::uint16_t> a(drawn_halves(std::size_t{16} * 4096, 1)), b(drawn_halves(std::size_t{16} * 4096, 2));
   const Device<float> d(std::vector<float>(256));
   const float one = 1, zero = 0;
-  cublasGemmEx(handle, 0, 0, 16, 16, 4096, &one, b, 2, 16, a, 2, 4096, &zero, d, 0, 16, 68, -1);
+  cublasGemmEx(own, 0, 0, 16, 16, 4096, &one, b, 2, 16, a, 2, 4096, &zero, d, 0, 16, 68, -1);
   tell("the order of sums of a split product", hash_of(d.read()) == 0x01f4c0cb804a10cc);
 }
 
