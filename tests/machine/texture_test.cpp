@@ -270,7 +270,7 @@ TEST_CASE("a mipmap is read at a level, or between two", "[machine][texture]") {
   m.texture.filters_levels = true;
   CHECK(m.numbers(tex, {{0.5f, 0}, {0.5f, 0.5f}, {0.5f, 1.25f}, {0.5f, 7}}) == std::vector<float>{1, 2, 4.5f, 9});
   // four texels of level 0 from one lane's neighbour to the next
-  CHECK(m.numbers("tex.grad.1d.v4.f32.f32 " + results + "[%h, {%f0}], {%f1}, {%f2};", {{0.5f, 1, 0}, {0.5f, 0.25f, 0.5f}}) ==
+  CHECK(m.numbers("tex.grad.1d.v4.f32.f32 " + results + "[%h, {%f0}], {%f1}, {%f2};", {{0.5f, 1, 0}, {0.5f, 0, 0.5f}}) ==
         std::vector<float>{9, 3});
 }
 
