@@ -220,7 +220,8 @@ def random_numbers():
              "normal": ("curandGenerateNormal", np.float32, (float_(1.5), float_(2.25))),
              "normal double": ("curandGenerateNormalDouble", np.float64, (double(1.5), double(2.25))),
              "log-normal": ("curandGenerateLogNormal", np.float32, (float_(0.5), float_(0.75))),
-             "log-normal double": ("curandGenerateLogNormalDouble", np.float64, (double(0.5), double(0.75)))}
+             "log-normal double": ("curandGenerateLogNormalDouble", np.float64, (double(0.5), double(0.75))),
+             "64 bits": ("curandGenerateLongLong", np.uint64, ())}
 
     def generated(generator, kind, count):
         function, dtype, parameters = calls[kind]
@@ -229,23 +230,35 @@ def random_numbers():
         status = getattr(random, function)(generator, device, size(count), *parameters)
         return on_host(device, host) if status == 0 else np.array([status])
 
-    for name, number in (("XORWOW", 101), ("MRG32K3A", 121), ("PHILOX", 161)):
-        for ordering in (101, 103, 104):
-            for seed, offset in ((0, 0), (1234, 0), (0x123456789ABCDEF, 12345), (7, 10_000_000_019)):
-                for kind in calls if ordering != 104 else ("raw", "normal"):
-                    generator = void()
-                    assert random.curandCreateGenerator(ctypes.byref(generator), number) == 0
-                    assert random.curandSetGeneratorOrdering(generator, ordering) == 0
-                    random.curandSetPseudoRandomGeneratorSeed(generator, ctypes.c_ulonglong(seed))
-                    random.curandSetGeneratorOffset(generator, ctypes.c_ulonglong(offset))
-                    many = kind == "raw" and seed == 1234
-                    results[f"{name} {ordering} {seed} {offset} {kind}"] = kept(generated(generator, kind, 400000 if many else 9000), 9000)
-                    random.curandDestroyGenerator(generator)
+    def mixed(name, number):
         generator = void()
         random.curandCreateGenerator(ctypes.byref(generator), number)
         for i, (kind, count) in enumerate((("raw", 1000), ("normal", 3000), ("uniform double", 501), ("raw", 77), ("normal double", 1002), ("uniform", 5000),
                                            ("log-normal", 9000), ("raw", 5000))):
             results[f"{name} mixed {i} {kind}"] = generated(generator, kind, count)
+
+    for name, number in (("XORWOW", 101), ("MRG32K3A", 121), ("PHILOX", 161), ("MTGP32", 141), ("MT19937", 142)):
+        for ordering in (101, 103, 104):
+            for seed, offset in ((0, 0), (1234, 0), (0x123456789ABCDEF, 12345), (7, 10_000_000_019)):
+                for kind in list(calls)[:-1] if ordering != 104 else ("raw", "normal"):
+                    generator = void()
+                    assert random.curandCreateGenerator(ctypes.byref(generator), number) == 0
+                    random.curandSetGeneratorOrdering(generator, ordering)  # MT19937 has no dynamic one
+                    random.curandSetPseudoRandomGeneratorSeed(generator, ctypes.c_ulonglong(seed))
+                    random.curandSetGeneratorOffset(generator, ctypes.c_ulonglong(offset))
+                    many = kind == "raw" and seed == 1234
+                    results[f"{name} {ordering} {seed} {offset} {kind}"] = kept(generated(generator, kind, 400000 if many else 9000), 9000)
+                    random.curandDestroyGenerator(generator)
+        mixed(name, number)
+    for name, number, raw in (("SOBOL32", 201, "raw"), ("SOBOL64", 203, "64 bits")):
+        for dimensions, offset in ((1, 0), (3, 12345), (20, 0), (1111, 1)):
+            for kind in (raw, *list(calls)[1:-1]):
+                generator = void()
+                assert random.curandCreateGenerator(ctypes.byref(generator), number) == 0
+                random.curandSetQuasiRandomGeneratorDimensions(generator, dimensions)
+                random.curandSetGeneratorOffset(generator, ctypes.c_ulonglong(offset))
+                results[f"{name} {dimensions} {offset} {kind}"] = kept(generated(generator, kind, dimensions * (3000 // dimensions + 2)), 9000)
+                random.curandDestroyGenerator(generator)
 
 
 for part in (products, typed_products, vectors, matrices, lt_products, random_numbers):

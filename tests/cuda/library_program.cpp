@@ -84,6 +84,9 @@ int curandCreateGeneratorHost(void**, int);
 int curandSetPseudoRandomGeneratorSeed(void*, unsigned long long);
 int curandGenerate(void*, unsigned*, std::size_t);
 int curandSetGeneratorOffset(void*, unsigned long long);
+int curandDestroyGenerator(void*);
+int curandSetQuasiRandomGeneratorDimensions(void*, unsigned);
+int curandGenerateLongLong(void*, unsigned long long*, std::size_t);
 int curandSetGeneratorOrdering(void*, int);
 int curandGenerateUniformDouble(void*, double*, std::size_t);
 int curandGenerateLogNormal(void*, float*, std::size_t, float, float);
@@ -583,6 +586,101 @@ void test_distributions() {
   }
 }
 
+/// Bits of f16 with exponents from 2^-3 to 2^2, as python/warpmat/_measured_operands.py draws them.
+std::vector<std::uint16_t> drawn_halves(std::size_t count, std::uint64_t operand) {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+  std::vector<std::uint16_t> codes;
+  for (std::uint64_t place = 0; place < count; ++place) {
+    std::uint64_t x = (place + operand * golden) * golden;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    x ^= x >> 31;
+    codes.push_back(static_cast<std::uint16_t>((x >> 55 & 1) << 15 | ((x >> 56) % 6 + 12) << 10 | (x & 1023)));
+  }
+  return codes;
+}
+
+/// A shape whose K an H200's cuBLAS splits in three parts: the hash is that of its result.
+void test_measured_order() {
+  void* own = nullptr;
+  cublasCreate_v2(&own);
+  const Device<std::uint16_t> a(drawn_halves(std::size_t{16} * 4096, 1)), b(drawn_halves(std::size_t{16} * 4096, 2));
+  const Device<float> d(std::vector<float>(256));
+  const float one = 1, zero = 0;
+  cublasGemmEx(own, 0, 0, 16, 16, 4096, &one, b, 2, 16, a, 2, 4096, &zero, d, 0, 16, 68, -1);
+  tell("the order of sums of a split product", hash_of(d.read()) == 0x01f4c0cb804a10cc);
+}
+
+/// Generators whose results take a number each: an H200's hashes of the first results of each call, with a seed of 64 bits or 20
+/// dimensions.
+void test_sequences() {
+  const struct {
+    int type, count;
+    unsigned dimensions;
+    std::vector<std::uint64_t> hashes;
+  } rows[] = {{141,
+               2000,
+               1,
+               {0x292eb515f55ce7ce, 0x183f6c038b651fdc, 0x2aeb979bb86afa5d, 0x2780ef02a913f436, 0x66e426d209cd5e9c, 0xebee5d5a86da61c5,
+                0x491b636e5846e463}},
+              {142,
+               2000,
+               1,
+               {0xc5abff35c14fd779, 0xf6a11572ccebd0b6, 0xe0f90e42d3c1e964, 0x546ab950bf25797f, 0x9354ea1c3ad3ad6b, 0xeec3cec593ac8f27,
+                0x4ba52a5a8435fd29}},
+              {201,
+               3040,
+               20,
+               {0x54f9be8193bec8a5, 0x7bffdabea05d8cd0, 0x93f8b801bfb7f02a, 0xad0e53e2a4fd435d, 0x663b51e70a19e700, 0xd9ef62ba7be5458a,
+                0x1203f1200de6e164}},
+              {203,
+               3040,
+               20,
+               {0xbc0644aa6d32ef25, 0x7bffdabea05d8cd0, 0x6ee5696d1924dc4b, 0xad0e53e2a4fd435d, 0x9afc34240dc60aa3, 0xd9ef62ba7be5458a,
+                0x565875f0d9724731}}};
+  for (const auto& row : rows) {
+    const auto count = static_cast<std::size_t>(row.count);
+    const auto drawn = [&](auto one, auto generate) {
+      std::vector<decltype(one)> numbers(count);
+      void* generator = nullptr;
+      curandCreateGeneratorHost(&generator, row.type);
+      if (row.type < 200) curandSetPseudoRandomGeneratorSeed(generator, 0x123456789abcdef);
+      if (row.type >= 200) curandSetQuasiRandomGeneratorDimensions(generator, row.dimensions);
+      generate(generator, numbers.data());
+      curandDestroyGenerator(generator);
+      return hash_of(numbers);
+    };
+    std::vector<std::uint64_t> found{drawn(0.0f, [=](void* g, float* to) { curandGenerateUniform(g, to, count); }),
+                                     drawn(0.0, [=](void* g, double* to) { curandGenerateUniformDouble(g, to, count); }),
+                                     drawn(0.0f, [=](void* g, float* to) { curandGenerateNormal(g, to, count, 1.5f, 2.25f); }),
+                                     drawn(0.0, [=](void* g, double* to) { curandGenerateNormalDouble(g, to, count, 1.5, 2.25); }),
+                                     drawn(0.0f, [=](void* g, float* to) { curandGenerateLogNormal(g, to, count, 0.5f, 0.75f); }),
+                                     drawn(0.0, [=](void* g, double* to) { curandGenerateLogNormalDouble(g, to, count, 0.5, 0.75); })};
+    found.insert(found.begin(), row.type == 203
+                                    ? drawn(0ull, [=](void* g, unsigned long long* to) { curandGenerateLongLong(g, to, count); })
+                                    : drawn(0u, [=](void* g, unsigned* to) { curandGenerate(g, to, count); }));
+    tell("all distributions of generator " + std::to_string(row.type), found == row.hashes);
+  }
+}
+
+/// What an H200 refuses, and what is refused here alone.
+void test_refused_sequences() {
+  void *twister = nullptr, *sobol = nullptr;
+  curandCreateGeneratorHost(&twister, 142);
+  curandCreateGeneratorHost(&sobol, 203);
+  std::vector<unsigned> numbers(8);
+  tell("an offset of MT19937", curandSetGeneratorOffset(twister, 5) == 103);
+  tell("a dynamic ordering of MT19937", curandSetGeneratorOrdering(twister, 104) == 104);
+  tell("dimensions of MT19937", curandSetQuasiRandomGeneratorDimensions(twister, 3) == 103);
+  tell("a seed of Sobol's", curandSetPseudoRandomGeneratorSeed(sobol, 5) == 103);
+  tell("no dimension", curandSetQuasiRandomGeneratorDimensions(sobol, 0) == 104);
+  tell("32 bits of 64", curandGenerate(sobol, numbers.data(), 8) == 103);
+  tell("dimensions that are not known", curandSetQuasiRandomGeneratorDimensions(sobol, 1112) == 104);
+  curandSetQuasiRandomGeneratorDimensions(sobol, 3);
+  std::vector<float> floats(8);
+  tell("results that are no points", curandGenerateUniform(sobol, floats.data(), 8) == 105);
+}
+
 void test_random() {
   const struct {
     const char* name;
@@ -686,6 +784,9 @@ int main(int count, char** words) {
   test_lt();
   test_random();
   test_distributions();
+  test_sequences();
+  test_measured_order();
+  test_refused_sequences();
   test_management();
   tell("cublasDestroy", cublasDestroy_v2(handle) == 0 && cublasDestroy_v2(handle) == 1);
 }

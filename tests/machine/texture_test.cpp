@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <warpmat/machine/texture.h>
+#include <warpmat/machine/texture_filter.h>
 
 #include "catch.h"
 #include "machine/kernel.h"
@@ -130,6 +131,24 @@ TEST_CASE("coordinates outside wrap, clamp, mirror or give the border", "[machin
 
 // From here to the next comment of this kind: an H200's answers, each of which a nearby rule would miss.
 
+TEST_CASE("gradients choose the levels of an H200", "[machine][texture]") {
+  const auto level = [](double a, double b, double c, double d) { return machine::level_of_gradients({a, b, 0}, {c, d, 0}) * 256; };
+  CHECK(level(4, 0, 0, 0) == 512);
+  CHECK(level(4 * (1 + 1.0 / 256), 0, 0, 0) == 514);
+  CHECK(level(141.0 / 64, 141.0 / 64, 0, 0) == 401);  // an exact 11 / 32 of the second component is not enough
+  CHECK(level(4, 0, 0, 4) == 512);
+  CHECK(level(-4, 0, 2, 0) == 524);  // a diagonal of the pixel
+  CHECK(level(12.94061, 11.27298, 0, 0) == 1042);
+  CHECK(level(0, 0, 0, 0) == 0);
+}
+
+TEST_CASE("filters of sRGB cut texels that are smaller than the largest one", "[machine][texture]") {
+  Memory m(std::vector<std::uint8_t>{154, 6}, 2);
+  m.texture.filters = m.texture.reads_fractions = m.texture.srgb = true;
+  m.texture.numbers = Texture::Numbers::unsigned_integer;
+  CHECK(m.numbers(tex_1d, {{0.5f + 251.0f / 256}})[0] == 103.125f / 16384);
+}
+
 TEST_CASE("sums of a filter are those of an H200", "[machine][texture]") {
   Memory wide(std::vector<float>{137244.0625f, -30.779550552368164f}, 2);  // cut at 2^-10 before they are weighted
   wide.texture.filters = true;
@@ -251,7 +270,7 @@ TEST_CASE("a mipmap is read at a level, or between two", "[machine][texture]") {
   m.texture.filters_levels = true;
   CHECK(m.numbers(tex, {{0.5f, 0}, {0.5f, 0.5f}, {0.5f, 1.25f}, {0.5f, 7}}) == std::vector<float>{1, 2, 4.5f, 9});
   // four texels of level 0 from one lane's neighbour to the next
-  CHECK(m.numbers("tex.grad.1d.v4.f32.f32 " + results + "[%h, {%f0}], {%f1}, {%f2};", {{0.5f, 1, 0}, {0.5f, 0.25f, 0.5f}}) ==
+  CHECK(m.numbers("tex.grad.1d.v4.f32.f32 " + results + "[%h, {%f0}], {%f1}, {%f2};", {{0.5f, 1, 0}, {0.5f, 0, 0.5f}}) ==
         std::vector<float>{9, 3});
 }
 

@@ -245,7 +245,7 @@ double TextureReader::integer_of(float fraction) const {
 float TextureReader::filtered_channel(std::span<WeightedTexel> texels, std::size_t channel) const {
   if (texture_.numbers == Texture::Numbers::floating)
     return filtered_sum(texels, texture_.channel_bits == 16 ? filter_of_f16 : filter_of_f32);
-  if (texture_.srgb && channel < 3) return filtered_sum(texels, filter_of_f16);
+  if (texture_.srgb && channel < 3) return filtered_sum(texels, filter_of_srgb);
   for (WeightedTexel& texel : texels) texel.value = integer_of(static_cast<float>(texel.value));
   const double one = texture_.numbers == Texture::Numbers::unsigned_integer ? 65535 : 32767;
   return static_cast<float>(std::max(-1.0, static_cast<double>(filtered_integer(texels)) / one));
@@ -305,16 +305,13 @@ std::array<std::uint32_t, 4> TextureReader::gather(const TexturePoint& given, in
 double TextureReader::level_of(const std::array<double, 3>& dx, const std::array<double, 3>& dy) const {
   const Texture::Level& base = texture_.levels[0];
   const std::array<double, 3> size{static_cast<double>(base.width), static_cast<double>(base.height), static_cast<double>(base.depth)};
-  double longest = 0;
-  for (const auto* gradient : {&dx, &dy}) {
-    double square = 0;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(texture_.dimensions); ++d) {
-      const double texels = (*gradient)[d] * (texture_.normalised_coordinates ? size[d] : 1);
-      square += texels * texels;
-    }
-    longest = std::max(longest, std::sqrt(square));
-  }
-  return longest == 0 ? 0 : std::log2(longest);
+  const auto in_texels_of = [&](const std::array<double, 3>& gradient) {
+    Gradient texels{};
+    for (std::size_t d = 0; d < static_cast<std::size_t>(texture_.dimensions); ++d)
+      texels[d] = gradient[d] * (texture_.normalised_coordinates ? size[d] : 1);
+    return texels;
+  };
+  return level_of_gradients(in_texels_of(dx), in_texels_of(dy));
 }
 
 }  // namespace warpmat::machine

@@ -71,7 +71,7 @@ class TextureReader {
   /// The four words that tld4 gives: one component of the texels that linear filtering would use at level 0: left lower, right lower, right
   /// upper, left upper, where y grows downwards to "lower".
   std::array<std::uint32_t, 4> gather(const TexturePoint& point, int component) const;
-  /// The level that gradients of the coordinates choose: the binary logarithm of the longest one, in texels.
+  /// The level that gradients of the coordinates choose: nearly the binary logarithm of the longest one, in texels.
   double level_of(const std::array<double, 3>& dx, const std::array<double, 3>& dy) const;
 
   const Texture& texture() const { return texture_; }

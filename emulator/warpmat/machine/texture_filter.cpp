@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <limits>
 
 namespace warpmat::machine {
 namespace {
@@ -24,6 +26,48 @@ constexpr std::array<std::uint16_t, 256> srgb_table{
     10432, 10560, 10688, 10816, 10880, 11008, 11136, 11264, 11392, 11456, 11584, 11712, 11840, 11968, 12096, 12224, 12352, 12480, 12608,
     12736, 12864, 12992, 13120, 13248, 13376, 13504, 13632, 13760, 13888, 14016, 14144, 14272, 14400, 14528, 14656, 14848, 14976, 15104,
     15232, 15360, 15488, 15616, 15744, 16000, 16128, 16256, 16384};
+
+/// 256ths of the binary logarithm of 1 + i / 256, as an H200 has them.
+constexpr std::array<std::uint8_t, 256> logarithms{
+    0,   2,   4,   5,   6,   8,   9,   11,  12,  13,  15,  16,  18,  19,  20,  22,  23,  24,  26,  27,  28,  30,  31,  32,  34,  35,
+    36,  38,  39,  40,  42,  43,  44,  45,  47,  48,  49,  50,  52,  53,  54,  55,  57,  58,  59,  60,  62,  63,  64,  65,  66,  68,
+    69,  70,  71,  72,  74,  75,  76,  77,  78,  79,  81,  82,  83,  84,  85,  86,  88,  89,  90,  91,  92,  93,  94,  95,  97,  98,
+    99,  100, 101, 102, 103, 104, 105, 106, 107, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125,
+    126, 127, 128, 129, 130, 131, 132, 133, 135, 136, 137, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151,
+    152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 173, 174, 175,
+    176, 177, 178, 179, 180, 181, 181, 182, 183, 184, 185, 186, 187, 188, 188, 189, 190, 191, 192, 193, 194, 195, 195, 196, 197, 198,
+    199, 200, 200, 201, 202, 203, 204, 205, 205, 206, 207, 208, 209, 210, 210, 211, 212, 213, 214, 214, 215, 216, 217, 218, 218, 219,
+    220, 221, 222, 222, 223, 224, 225, 226, 226, 227, 228, 229, 229, 230, 231, 232, 233, 233, 234, 235, 236, 236, 237, 238, 239, 239,
+    240, 241, 242, 242, 243, 244, 245, 245, 246, 247, 248, 248, 249, 250, 251, 251, 252, 253, 253, 254, 255, 255};
+
+constexpr int gradient_bits = 9;  ///< behind the first bit of a component
+
+double last_bit(double x) {
+  return std::ldexp(1.0, std::ilogb(x) - gradient_bits);
+}
+double cut_component(double x) {
+  return x == 0 || !std::isfinite(x) ? x : std::trunc(x / last_bit(x)) * last_bit(x);
+}
+
+/// Nearly the length: the largest component, and of each other one 11 / 32 and an eighth of its last bit.
+double footprint(Gradient of) {
+  std::ranges::transform(of, of.begin(), [](double x) { return cut_component(std::fabs(x)); });
+  std::ranges::sort(of, std::greater<>());
+  double length = of[0];
+  for (std::size_t i = 1; i < of.size(); ++i)
+    if (of[i] != 0) length += of[i] * 11 / 32 + last_bit(of[i]) / 8;
+  return length;
+}
+
+/// That of a diagonal of the pixel: components are 11 / 16 of the sum or difference, and a quarter of its last bit.
+double diagonal_footprint(const Gradient& dx, const Gradient& dy, int sign) {
+  Gradient both{};
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    const double sum = std::fabs(cut_component(cut_component(dx[i]) + sign * cut_component(dy[i])));
+    if (sum != 0) both[i] = sum * 11 / 16 + last_bit(sum) / 4;
+  }
+  return footprint(both);
+}
 
 constexpr double least_normal = 0x1p-126;
 /// Groups are added up with so many bits behind the first bit of the largest texel; what is below is cut downwards.
@@ -106,6 +150,17 @@ std::int64_t filtered_integer(std::span<const WeightedTexel> texels) {
   double sum = 0;  // exact: integers of 16 bits, some with 3 fraction bits
   for (const WeightedTexel& texel : texels) sum += texel.value * texel.weight;
   return static_cast<std::int64_t>(std::floor(sum / weight_one + 0.5));
+}
+
+double level_of_gradients(const Gradient& dx, const Gradient& dy) {
+  for (const Gradient* gradient : {&dx, &dy})
+    for (const double x : *gradient)
+      if (!std::isfinite(x)) return std::isnan(x) ? 0 : std::numeric_limits<double>::infinity();
+  const double longest = std::max({footprint(dx), footprint(dy), diagonal_footprint(dx, dy, 1), diagonal_footprint(dx, dy, -1)});
+  if (longest == 0) return 0;
+  const int exponent = std::ilogb(longest);
+  const auto bits = static_cast<std::size_t>((std::ldexp(longest, -exponent) - 1) * 256);
+  return exponent + logarithms[bits] / 256.0;
 }
 
 float linear_of_srgb(std::uint8_t code) {

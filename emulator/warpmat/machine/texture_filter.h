@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,12 +31,18 @@ struct FilterFormat {
   int significand;  ///< bits of the result
   int least_power;  ///< of the result's last bit
 };
-constexpr FilterFormat filter_of_f32{27, 24, -149}, filter_of_f16{14, 11, -24};
+constexpr FilterFormat filter_of_f32{27, 24, -149}, filter_of_f16{14, 11, -24}, filter_of_srgb{7, 11, -24};
 
 /// The sum of texels times weights: half of the last bit goes away from zero. Texels below 2^-126 are zero.
 float filtered_sum(std::span<const WeightedTexel> texels, const FilterFormat& format);
 /// The same of texels that are integers of 16 bits: half goes up.
 std::int64_t filtered_integer(std::span<const WeightedTexel> texels);
+
+/// How far a coordinate moves, in texels.
+using Gradient = std::array<double, 3>;
+/// The level that gradients choose: in 256ths, of one and two dimensions nearly always an H200's
+/// (lab/notebook/2026-11-30-curand-and-textures.md).
+double level_of_gradients(const Gradient& dx, const Gradient& dy);
 
 /// The linear number of an sRGB channel of 8 bits.
 float linear_of_srgb(std::uint8_t code);

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include <warpmat/cuda/libraries/measured_orders.h>
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
 #include <warpmat/products/tiled_product.h>
@@ -185,28 +186,60 @@ void add_column_plain(T* sums, const T* a, T b, std::int64_t count) {
   add_column_body(sums, a, b, count);
 }
 
+/// Goes on with the chains of `sums` from one element of K to before another. B has `k` rows.
 template <typename T>
-std::vector<T> chains(const Context& context, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b) {
-  std::vector<T> sums(static_cast<std::size_t>(m * n));
+void continue_chains(const Context& context, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, const KRange& of,
+                     std::vector<T>& sums) {
   constexpr std::int64_t block = 1024;  // rows whose part of A stays in the cache
   const auto add = has_fma() ? add_column_fused<T> : add_column_plain<T>;
   run_library_tasks(context, static_cast<std::size_t>(n), [&](std::size_t column, std::size_t) {
     const auto j = static_cast<std::int64_t>(column);
     for (std::int64_t first = 0; first < m; first += block)
-      for (std::int64_t p = 0; p < k; ++p) add(sums.data() + j * m + first, a + p * m + first, b[j * k + p], std::min(block, m - first));
+      for (std::int64_t p = of.first; p < of.second; ++p)
+        add(sums.data() + j * m + first, a + p * m + first, b[j * k + p], std::min(block, m - first));
   });
+}
+template <typename T>
+std::vector<T> chains(const Context& context, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b) {
+  std::vector<T> sums(static_cast<std::size_t>(m * n));
+  continue_chains(context, m, n, k, a, b, {0, k}, sums);
   return sums;
+}
+
+/// The sums of all parts, added in their order. `continue_sums(range, sums)` goes on with the sums of a part; `step`: its steps along K.
+template <typename T, typename Continue>
+std::vector<T> ordered_sums(const SumOrder& order, std::int64_t k, std::int64_t step, std::size_t count, Continue continue_sums) {
+  const auto add_up = [&](const auto& pieces, auto sums_of) {
+    std::vector<T> total;
+    for (const auto& piece : pieces) {
+      const std::vector<T> sums = sums_of(piece);
+      if (total.empty())
+        total = sums;
+      else
+        for (std::size_t i = 0; i < count; ++i) total[i] += sums[i];
+    }
+    return total;
+  };
+  const auto chain = [&](const std::vector<KRange>& ranges) {
+    std::vector<T> sums(count);
+    for (const KRange& range : ranges) continue_sums(range, sums);
+    return sums;
+  };
+  return add_up(parts_of(order, k, step), [&](const std::vector<KRange>& part) { return add_up(slices_of(order, part), chain); });
 }
 
 // ---- Matrix units ----
 
 /// The product of a target, made once.
-const TileProduct& unit_product(const Context& context, const UnitFormats& formats) {
-  static std::map<std::array<std::string, 3>, std::unique_ptr<TileProduct>> made;  // under mutex()
+const TileProduct& unit_product(const Context& context, const UnitFormats& formats, const std::string& instruction) {
+  static std::map<std::array<std::string, 4>, std::unique_ptr<TileProduct>> made;  // under mutex()
   const std::string_view target = context.settings.target->name, d = formats.half_sums ? "f16" : "f32";
-  auto& product = made[{std::string(target), std::string(name(formats.a)) + "." + std::string(name(formats.b)), std::string(d)}];
+  const std::size_t dot = instruction.find(".m16");  // of "mma.m16n8k8.bf16"; other words name what is used by default
+  const std::string shape = dot == std::string::npos ? "" : instruction.substr(dot + 1, instruction.rfind('.') - dot - 1);
+  auto& product = made[{std::string(target), std::string(name(formats.a)) + "." + std::string(name(formats.b)), std::string(d), shape}];
   if (product == nullptr)
-    product = std::make_unique<TileProduct>(WantedProduct{.a = name(formats.a), .b = name(formats.b), .d = d}, target);
+    product = std::make_unique<TileProduct>(
+        WantedProduct{.unit = shape.empty() ? "" : "mma", .shape = shape, .a = name(formats.a), .b = name(formats.b), .d = d}, target);
   return *product;
 }
 
@@ -226,10 +259,54 @@ Plane plane_of(const Factor& factor, Format format, std::vector<std::uint32_t>& 
   return {reinterpret_cast<std::uint8_t*>(converted.data()), 4, rows, columns, 4, std::ptrdiff_t{4} * rows};
 }
 
+void run_product(const Context& context, const TileProduct& product, const Planes& planes, std::int64_t k, int promote_every) {
+  TiledProduct tiled(product, planes, steps_of(product, static_cast<int>(k)), promote_every, {});
+  tiled.run(library_threads(context), [&](std::size_t tasks, const ProductTask& task) {
+    run_library_tasks(context, tasks, [&](std::size_t number, std::size_t thread) { task(number, thread, [] {}); });
+  });
+}
+
+/// The orders were measured on a card of sm_90.
+std::optional<SumOrder> known_order(const Context& context, const ProductShape& shape) {
+  return context.settings.target->name.starts_with("sm_90") ? measured_order(shape) : std::nullopt;
+}
+
+/// The elements of K of a range, which are rows of B and columns of A.
+Plane rows_of(Plane plane, const KRange& of) {
+  plane.data += of.first * plane.row_stride;
+  plane.rows = static_cast<int>(of.second - of.first);
+  return plane;
+}
+Plane columns_of(Plane plane, const KRange& of) {
+  plane.data += of.first * plane.column_stride;
+  plane.columns = static_cast<int>(of.second - of.first);
+  return plane;
+}
+
+std::vector<float> ordered_unit_sums(const Context& context, const ProductShape& shape, const UnitFormats& formats, const Factor& a,
+                                     const Factor& b, const SumOrder& order) {
+  const TileProduct& product = unit_product(context, formats, order.instruction);
+  std::vector<std::uint32_t> of_a, of_b;
+  const Plane plane_a = plane_of(a, formats.a, of_a), plane_b = plane_of(b, formats.b, of_b);
+  const std::int64_t step = product.tile().shape.k;
+  return ordered_sums<float>(order, shape.k, step, static_cast<std::size_t>(shape.m * shape.n),
+                             [&](const KRange& range, std::vector<float>& sums) {
+                               const Plane d{reinterpret_cast<std::uint8_t*>(sums.data()),
+                                             4,
+                                             static_cast<int>(shape.m),
+                                             static_cast<int>(shape.n),
+                                             4,
+                                             std::ptrdiff_t{4} * shape.m};
+                               const Planes planes{.a = columns_of(plane_a, range), .b = rows_of(plane_b, range), .d = d, .c = d};
+                               run_product(context, product, planes, range.second - range.first, 0);
+                             });
+}
+
 std::vector<float> unit_sums(const Context& context, const ProductShape& shape, const UnitFormats& formats, const Factor& a,
                              const Factor& b) {
   require_blas(shape.m <= INT_MAX && shape.n <= INT_MAX && shape.k <= INT_MAX, blas_not_supported);
-  const TileProduct& product = unit_product(context, formats);
+  if (const auto order = known_order(context, shape)) return ordered_unit_sums(context, shape, formats, a, b, *order);
+  const TileProduct& product = unit_product(context, formats, "");
   std::vector<std::uint32_t> of_a, of_b;
   const auto count = static_cast<std::size_t>(shape.m * shape.n);
   std::vector<float> sums(count);
@@ -240,10 +317,7 @@ std::vector<float> unit_sums(const Context& context, const ProductShape& shape, 
   const Planes planes{.a = plane_of(a, formats.a, of_a),
                       .b = plane_of(b, formats.b, of_b),
                       .d = {to, bytes, static_cast<int>(shape.m), static_cast<int>(shape.n), step, step * shape.m}};
-  TiledProduct tiled(product, planes, steps_of(product, static_cast<int>(shape.k)), shape.promote_every, {});
-  tiled.run(library_threads(context), [&](std::size_t tasks, const ProductTask& task) {
-    run_library_tasks(context, tasks, [&](std::size_t number, std::size_t thread) { task(number, thread, [] {}); });
-  });
+  run_product(context, product, planes, shape.k, shape.promote_every);
   for (std::size_t i = 0; i < halves.size(); ++i) sums[i] = static_cast<float>(to_double(Format::f16, halves[i]));
   return sums;
 }
@@ -302,6 +376,12 @@ void store_sums(const LibraryMemory& memory, const ProductShape& shape, const st
 template <typename Sum>
 std::vector<Sum> chain_sums(const Context& context, const ProductShape& shape, const Factor& a, const Factor& b) {
   const std::vector<Sum> of_a = dense_of<Sum>(a), of_b = dense_of<Sum>(b);
+  if constexpr (!is_complex<Sum>)
+    if (const auto order = known_order(context, shape))
+      return ordered_sums<Sum>(*order, shape.k, 1, static_cast<std::size_t>(shape.m * shape.n),
+                               [&](const KRange& range, std::vector<Sum>& sums) {
+                                 continue_chains(context, shape.m, shape.n, shape.k, of_a.data(), of_b.data(), range, sums);
+                               });
   return chains(context, shape.m, shape.n, shape.k, of_a.data(), of_b.data());
 }
 

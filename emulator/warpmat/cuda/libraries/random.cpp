@@ -1,4 +1,4 @@
-// cuRAND's host interface: XORWOW, MRG32k3a and Philox4x32-10, with the numbers and their order that an H200 gave.
+// cuRAND's host interface: the numbers and their order that an H200 gave.
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 
 #include <warpmat/cuda/libraries/library.h>
 #include <warpmat/cuda/libraries/random_numbers.h>
+#include <warpmat/cuda/libraries/random_sequences.h>
 
 namespace warpmat::cuda {
 
@@ -33,9 +34,9 @@ const Library random_library{.failed = random_launch_failure,
                              .source = "an H200 gave the same numbers (lab/notebook/2026-11-29-cuda-libraries.md)"};
 const Library dynamic_library{.failed = random_launch_failure, .measured_on = 0, .source = "CUDA leaves the dynamic ordering to the card"};
 
-enum class Kind : std::uint8_t { xorwow, mrg, philox };
+enum class Kind : std::uint8_t { xorwow, mrg, philox, mtgp, mersenne, sobol32, sobol64 };
 
-constexpr int best = 100, by_default = 101, legacy = 103, dynamic = 104;  ///< curandOrdering
+constexpr int best = 100, by_default = 101, seeded = 102, legacy = 103, dynamic = 104, quasi = 201;  ///< curandOrdering
 
 /// A generator, and the threads that the default and the legacy ordering have, as an H200's results show.
 struct KindRow {
@@ -46,10 +47,17 @@ struct KindRow {
 };
 constexpr KindRow kinds[] = {
     {100, Kind::xorwow, 4096, 4096, 1},  // CURAND_RNG_PSEUDO_DEFAULT
-    {101, Kind::xorwow, 4096, 4096, 1},
-    {121, Kind::mrg, 81920, 4096, 1},
-    {161, Kind::philox, 65536, 65536, 4},
+    {101, Kind::xorwow, 4096, 4096, 1}, {121, Kind::mrg, 81920, 4096, 1}, {161, Kind::philox, 65536, 65536, 4},
+    {141, Kind::mtgp, 192, 64, 1},      {142, Kind::mersenne, 0, 0, 1},   {200, Kind::sobol32, 0, 0, 1},  // CURAND_RNG_QUASI_DEFAULT
+    {201, Kind::sobol32, 0, 0, 1},      {203, Kind::sobol64, 0, 0, 1},
 };
+bool is_sobol(const KindRow& row) {
+  return row.kind == Kind::sobol32 || row.kind == Kind::sobol64;
+}
+/// Whether a result takes the next number, whatever it is; the others have threads, whose groups take several.
+bool is_plain(const KindRow& row) {
+  return row.kind == Kind::mtgp || row.kind == Kind::mersenne || is_sobol(row);
+}
 
 /// The 32-bit numbers of a generator: groups of them, each from the next thread.
 class Sequence {
@@ -60,7 +68,7 @@ class Sequence {
     switch (kind_) {
       case Kind::xorwow: threads_.emplace<Threads<Xorwow>>(seed, threads, group_); break;
       case Kind::mrg: threads_.emplace<Threads<Mrg32k3a>>(seed, threads, group_); break;
-      case Kind::philox: threads_.emplace<Threads<Philox>>(seed, threads, group_); break;
+      default: threads_.emplace<Threads<Philox>>(seed, threads, group_); break;
     }
   }
   Kind kind() const { return kind_; }
@@ -108,6 +116,8 @@ struct Distribution {
   std::uint64_t numbers, results;
   std::function<std::array<T, 2>(const std::uint32_t* numbers)> make;
 };
+
+constexpr unsigned most_dimensions = 20000;  ///< of cuRAND
 
 Distribution<std::uint32_t> raw_numbers(Kind kind) {
   return {1, 1, [=](const std::uint32_t* x) { return std::array<std::uint32_t, 2>{bits_of(kind, x[0]), 0}; }};
@@ -160,6 +170,48 @@ void fill(Sequence& sequence, const Distribution<T>& of, std::uint64_t least, T*
   sequence.for_each(of.numbers * times, of.results * times, count, make, [&](std::uint64_t i) { *to++ = made[i]; });
 }
 
+// ---- Distributions of one number ----
+
+float plain_uniform_float(Kind kind, std::uint64_t x) {
+  if (kind == Kind::mersenne) return static_cast<float>(static_cast<double>(x) * 0x1p-32 + 0x1p-33);
+  return std::fma(static_cast<float>(static_cast<std::uint32_t>(kind == Kind::sobol64 ? x >> 32 : x)), 0x1p-32f, 0x1p-33f);
+}
+double plain_uniform_double(Kind kind, std::uint64_t x) {
+  if (kind == Kind::sobol64) return static_cast<double>(x >> 11) * 0x1p-53 + 0x1p-54;
+  return static_cast<double>(x) * 0x1p-32 + (kind == Kind::mersenne ? 0x1p-33 : 0x1p-32);
+}
+
+/// What a result of one number is: mean and deviation are those of normal ones.
+enum class Shape : std::uint8_t { raw, uniform, normal, log_normal };
+template <typename T>
+struct PlainDistribution {
+  Shape shape = Shape::raw;
+  T mean = 0, deviation = 0;
+};
+
+template <typename T>
+T plain_result(Kind kind, const PlainDistribution<T>& of, std::uint64_t x) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(x);
+  } else {
+    constexpr bool single = std::is_same_v<T, float>;
+    if (of.shape == Shape::uniform) {
+      if constexpr (single)
+        return plain_uniform_float(kind, x);
+      else
+        return plain_uniform_double(kind, x);
+    }
+    const auto word = static_cast<std::uint32_t>(kind == Kind::sobol64 ? x >> 32 : x);
+    T normal;
+    if constexpr (single)
+      normal = normal_of(word);
+    else
+      normal = kind == Kind::sobol64 ? normal_double_of(x) : normal_double_of(word);
+    const T moved = std::fma(normal, of.deviation, of.mean);
+    return of.shape == Shape::log_normal ? exp_of_gpu(moved) : moved;
+  }
+}
+
 }  // namespace
 
 /// curandGenerator_t.
@@ -169,9 +221,15 @@ struct Random {
   Stream* stream = nullptr;
   std::uint64_t seed = 0, offset = 0;
   int ordering = by_default;
+  std::size_t dimensions = 1;
   std::shared_ptr<Sequence> sequence = {};  ///< work in streams may need it longer than the generator lives
+  std::shared_ptr<NumberSequence> plain = {};
 
   std::uint64_t threads() const { return ordering == legacy ? row->legacy_threads : row->threads; }
+  void restart() {
+    sequence.reset();
+    plain.reset();
+  }
 };
 
 namespace {
@@ -206,19 +264,44 @@ int change(const char* call, Random* handle, Body&& body) {
 int create_generator(const char* call, Random** handle, int type, bool on_host) {
   const auto* const row = std::ranges::find(kinds, type, &KindRow::type);
   if (row == std::end(kinds)) {
-    say_once(std::string(call) + ": of the generators XORWOW, MRG32K3A and PHILOX4_32_10 are supported");
+    say_once(std::string(call) + ": the scrambled Sobol generators are not supported");
     return random_type_error;
   }
   return library_call(random_library, call, true, [&](Context&) {
     if (handle == nullptr) throw Refusal(random_internal_error);
-    *handle = generators().make(Random{.row = row, .on_host = on_host});
+    *handle = generators().make(Random{.row = row, .on_host = on_host, .ordering = is_sobol(*row) ? quasi : by_default});
   });
 }
 
+std::shared_ptr<NumberSequence> plain_sequence(const Random& random) {
+  switch (random.row->kind) {
+    case Kind::mersenne: return make_mersenne_twister(random.seed);
+    case Kind::mtgp: return make_mtgp32(random.seed, random.threads());
+    case Kind::sobol64: return make_sobol(64, random.dimensions, random.offset);
+    default: return make_sobol(32, random.dimensions, random.offset);
+  }
+}
+
 template <typename T>
-int generate_results(const char* call, Random* handle, T* to, std::size_t count, const std::function<Distribution<T>(Kind)>& distribution) {
+void generate_plain(Context& context, const char* call, Random& random, T* to, std::size_t count, const PlainDistribution<T>& of) {
+  if (count % random.dimensions != 0) throw Refusal(random_length_not_multiple);
+  if (random.plain == nullptr) random.plain = plain_sequence(random);
+  if (count == 0) return;
+  if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
+  const auto fill_plain = [kind = random.row->kind, of, count, sequence = random.plain](T* at) {
+    for (const std::uint64_t number : sequence->take(count)) *at++ = plain_result(kind, of, number);
+  };
+  if (random.on_host) return fill_plain(to);
+  submit_work(context, random_library, call, random.stream, [=](const LibraryMemory& memory) { fill_plain(memory.write(to, count)); });
+}
+
+template <typename T>
+int generate_results(const char* call, Random* handle, T* to, std::size_t count, const PlainDistribution<T>& plain,
+                     const std::function<Distribution<T>(Kind)>& distribution) {
   return library_call(random_library, call, false, [&](Context& context) {
     Random& random = generator_of(handle);
+    if (std::is_integral_v<T> && random.row->kind == Kind::sobol64) throw Refusal(random_type_error);
+    if (is_plain(*random.row)) return generate_plain(context, call, random, to, count, plain);
     const Distribution<T> of = distribution(random.row->kind);
     const KindRow& row = *random.row;
     if (count % of.results != 0 && row.results < of.results) throw Refusal(random_length_not_multiple);
@@ -260,55 +343,75 @@ int setStream(const char* call, Random* handle, Stream* stream) {
 }
 int setPseudoRandomGeneratorSeed(const char* call, Random* handle, std::uint64_t seed) {
   return change(call, handle, [&](Random& random) {
+    if (is_sobol(*random.row)) throw Refusal(random_type_error);
     random.seed = seed;
-    random.sequence.reset();
+    random.restart();
   });
 }
 int setGeneratorOffset(const char* call, Random* handle, std::uint64_t offset) {
   return change(call, handle, [&](Random& random) {
+    if (is_plain(*random.row) && !is_sobol(*random.row)) throw Refusal(random_type_error);
     random.offset = offset;
-    random.sequence.reset();
+    random.restart();
   });
 }
 int setGeneratorOrdering(const char* call, Random* handle, int ordering) {
   return change(call, handle, [&](Random& random) {
     // the dynamic ordering, which CUDA leaves to the card, is the default one here
-    if (ordering != best && ordering != by_default && ordering != legacy && ordering != dynamic)
-      throw Refusal(random_out_of_range, ordering == 102 ? "the seeded ordering is not supported" : "");
+    const Kind kind = random.row->kind;
+    const bool known = is_sobol(*random.row) ? ordering == quasi
+                                             : ordering == best || ordering == by_default || ordering == legacy ||
+                                                   (ordering == dynamic && kind != Kind::mersenne);
+    if (!known)
+      throw Refusal(random_out_of_range, ordering == seeded && kind == Kind::xorwow ? "the seeded ordering is not supported" : "");
     random.ordering = ordering;
-    random.sequence.reset();
+    random.restart();
   });
 }
-int setQuasiRandomGeneratorDimensions(const char* call, Random* handle, unsigned) {
-  return change(call, handle, [](Random&) { throw Refusal(random_type_error); });
+int setQuasiRandomGeneratorDimensions(const char* call, Random* handle, unsigned dimensions) {
+  return change(call, handle, [&](Random& random) {
+    if (!is_sobol(*random.row)) throw Refusal(random_type_error);
+    if (dimensions == 0 || dimensions > most_dimensions) throw Refusal(random_out_of_range);
+    if (dimensions > sobol_dimensions) throw Refusal(random_out_of_range, "of Sobol's sequence 1,111 dimensions are supported");
+    random.dimensions = dimensions;
+    random.restart();
+  });
 }
 int generateSeeds(const char* call, Random* handle) {
   return change(call, handle, [](Random&) {});  // states are made when they are needed
 }
 
 int generate(const char* call, Random* handle, std::uint32_t* to, std::size_t count) {
-  return generate_results<std::uint32_t>(call, handle, to, count, raw_numbers);
+  return generate_results<std::uint32_t>(call, handle, to, count, {}, [](Kind kind) { return raw_numbers(kind); });
 }
-int generateLongLong(const char* call, Random* handle, unsigned long long*, std::size_t) {
-  return change(call, handle, [](Random&) { throw Refusal(random_type_error); });  // of 64-bit generators alone
+int generateLongLong(const char* call, Random* handle, unsigned long long* to, std::size_t count) {
+  return library_call(random_library, call, false, [&](Context& context) {
+    Random& random = generator_of(handle);
+    if (random.row->kind != Kind::sobol64) throw Refusal(random_type_error);
+    generate_plain<unsigned long long>(context, call, random, to, count, {});
+  });
 }
 int generateUniform(const char* call, Random* handle, float* to, std::size_t count) {
-  return generate_results<float>(call, handle, to, count, uniform_floats);
+  return generate_results<float>(call, handle, to, count, {Shape::uniform}, uniform_floats);
 }
 int generateUniformDouble(const char* call, Random* handle, double* to, std::size_t count) {
-  return generate_results<double>(call, handle, to, count, uniform_doubles);
+  return generate_results<double>(call, handle, to, count, {Shape::uniform}, uniform_doubles);
 }
 int generateNormal(const char* call, Random* handle, float* to, std::size_t count, float mean, float deviation) {
-  return generate_results<float>(call, handle, to, count, [=](Kind kind) { return normal_floats(kind, mean, deviation, false); });
+  return generate_results<float>(call, handle, to, count, {Shape::normal, mean, deviation},
+                                 [=](Kind kind) { return normal_floats(kind, mean, deviation, false); });
 }
 int generateNormalDouble(const char* call, Random* handle, double* to, std::size_t count, double mean, double deviation) {
-  return generate_results<double>(call, handle, to, count, [=](Kind kind) { return normal_doubles(kind, mean, deviation, false); });
+  return generate_results<double>(call, handle, to, count, {Shape::normal, mean, deviation},
+                                  [=](Kind kind) { return normal_doubles(kind, mean, deviation, false); });
 }
 int generateLogNormal(const char* call, Random* handle, float* to, std::size_t count, float mean, float deviation) {
-  return generate_results<float>(call, handle, to, count, [=](Kind kind) { return normal_floats(kind, mean, deviation, true); });
+  return generate_results<float>(call, handle, to, count, {Shape::log_normal, mean, deviation},
+                                 [=](Kind kind) { return normal_floats(kind, mean, deviation, true); });
 }
 int generateLogNormalDouble(const char* call, Random* handle, double* to, std::size_t count, double mean, double deviation) {
-  return generate_results<double>(call, handle, to, count, [=](Kind kind) { return normal_doubles(kind, mean, deviation, true); });
+  return generate_results<double>(call, handle, to, count, {Shape::log_normal, mean, deviation},
+                                  [=](Kind kind) { return normal_doubles(kind, mean, deviation, true); });
 }
 
 }  // namespace rand

@@ -285,4 +285,81 @@ NormalPair<double> box_muller(double u, double half_turns) {
   return {length * sine, length * (cosine + 0.0)};
 }
 
+namespace {
+
+/// The logarithm as the inverse of erfc has it: of normal numbers from 0 to 1.
+double log_of_erfc(double x) {
+  const auto exponent = static_cast<std::int32_t>(upper(x) >> 20 & 2046) - 1022;
+  const double m = with_upper(x, (upper(x) & 0x801fffffu) | 0x3fe00000u);
+  const double above = m + 1.0, below = m - 1.0, guess = reciprocal_guess(above);
+  const double error = std::fma(-above, guess, 1.0), inverse = std::fma(std::fma(error, error, error), guess, guess);
+  const double ratio = below * inverse, rest = std::fma(-ratio, below, std::fma(-2.0, ratio, below));
+  const double u = std::fma(rest, inverse, ratio), square = u * u;
+  constexpr std::uint64_t constants[] = {0x3fb5c5c218c775c9, 0x3fa55cf59cdc5d89, 0x3faefd18cf6ebb9c, 0x3fb10682edcb8d1b,
+                                         0x3fb3b1dd3ac7fc96, 0x3fb745cb459b54a6, 0x3fbc71c741a0669f, 0x3fc249249209112e,
+                                         0x3fc99999999a06c1, 0x3fd5555555555535};
+  const double half = std::fma(square * polynomial(square, constants), u, u);
+  return std::fma(double(exponent), from_bits<double>(0x3fe62e42fefa39ef), half + half);
+}
+
+float erfc_inverse(float x) {
+  const auto log2_of = [](float a) { return std::bit_cast<float>(multi_function::lg2(std::bit_cast<std::uint32_t>(a))); };
+  if (x >= from_bits<float>(0x3b5ed289)) {
+    constexpr std::uint64_t constants[] = {0xaf8a6370, 0x3221f645, 0xb4016fda, 0x3468f846, 0x370742aa,
+                                           0xb804db4d, 0xba4afea1, 0x3bb5c027, 0x3e24ae0f, 0x3f62dfc4};
+    const float sum = polynomial(-log2_of((2.0f - x) * x), constants);
+    return std::fma(sum, -x, sum);
+  }
+  constexpr std::uint64_t constants[] = {0xc27c73f1, 0x42fef829, 0xc2e4361c, 0x42714d9b, 0xc1ae51b3,
+                                         0x40cef504, 0xbfea9e05, 0xbcf871f4, 0x3f553775};
+  const float w = -log2_of(x), root = std::bit_cast<float>(multi_function::rsq(std::bit_cast<std::uint32_t>(w)));
+  return polynomial(root, constants) * (root * w);
+}
+
+double erfc_inverse(double x) {
+  if (x >= from_bits<double>(0x3f4fa4d2ad8f904d)) {
+    constexpr std::uint64_t constants[] = {
+        0xbbb135d2e746e627, 0xbc08ddf93324d327, 0x3c37b83eef0b7c9f, 0x3c69ba72cd589b91, 0xbca33689090a6b96, 0x3c782e11898132e0,
+        0x3cfde4acfd9e26ba, 0xbd26d33eed66c487, 0xbd36f2167040d8e2, 0x3d872a22c2d77e20, 0xbdac8859c4e5c0af, 0xbdcdc583d118a561,
+        0x3e120f47ccf46b3c, 0xbe31a9e38dc84d60, 0xbe5f36cd6d3d46a9, 0x3e9c6b4f5d03b787, 0xbeb6e8a5434ae8a2, 0xbeed1d1f7b8736f6,
+        0x3f2879c2a212f024, 0xbf4845769484fca8, 0xbf78b6c33114f909, 0x3fcebd80d9b13e28, 0x3ffa755e7c99ae86};
+    const double sum = polynomial(-3.125 - log_of_erfc((2.0 - x) * x), constants);
+    return std::fma(sum, -x, sum);
+  }
+  const double w = -log_of_erfc(x);
+  const double guess = std::bit_cast<double>(scalar::of_upper_word<multi_function::rsq64h>(std::bit_cast<std::uint64_t>(w)));
+  const double error = std::fma(w, -(guess * guess), 1.0), root = std::fma(std::fma(0.375, error, 0.5), error * guess, guess);
+  constexpr std::uint64_t above[] = {0x3febe9222591afab, 0x4000a0e7333839aa, 0x4008768cf7e57d5c, 0x400b77e7e28da583,
+                                     0x3ff34f26a4f99cf9, 0x3fc1f674adb019ed, 0x3f75ddae9506431d, 0x3f0ada49aa32489c};
+  constexpr std::uint64_t below[] = {0x3ff0000000000000, 0x4001e90ff51c2197, 0x40111ea3a7cf3820, 0x4011a0e4a4749594, 0x400d4e977d38c14d,
+                                     0x3ff37fd567ec0d5f, 0x3fc1fb9d7f676033, 0x3f75ddcdf98946e4, 0x3f0ada42d79d8dbb};
+  return polynomial(root, above) / (root * polynomial(root, below));
+}
+
+}  // namespace
+
+float normal_of(std::uint32_t x) {
+  const bool mirrored = x > 0x80000000u;
+  const float p = std::fma(static_cast<float>(mirrored ? ~x : x), 0x1p-32f, 0x1p-33f);
+  const float root_of_two = from_bits<float>(0x3fb504f3);
+  return (mirrored ? root_of_two : -root_of_two) * erfc_inverse(p + p);
+}
+
+namespace {
+double normal_of_whole(std::uint64_t x, bool mirrored, double step) {
+  const double p = std::fma(static_cast<double>(x), step, step / 2), root_of_two = from_bits<double>(0x3ff6a09e667f3bcd);
+  return (mirrored ? root_of_two : -root_of_two) * erfc_inverse(p + p);
+}
+}  // namespace
+
+double normal_double_of(std::uint32_t x) {
+  const bool mirrored = x > 0x80000000u;
+  return normal_of_whole(mirrored ? ~x : x, mirrored, 0x1p-32);
+}
+double normal_double_of(std::uint64_t x) {
+  const std::uint64_t upper_bits = x >> 11;
+  const bool mirrored = upper_bits > 0x10000000000000u;
+  return normal_of_whole(mirrored ? 0x1fffffffffffffu - upper_bits : upper_bits, mirrored, 0x1p-53);
+}
+
 }  // namespace warpmat::cuda

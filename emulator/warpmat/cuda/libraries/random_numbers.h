@@ -94,4 +94,9 @@ NormalPair<float> box_muller(float u, float angle);
 /// The angle in half turns.
 NormalPair<double> box_muller(double u, double half_turns);
 
+/// A number distributed normally, of one uniform number, by the inverse of erfc as nvcc compiles it.
+float normal_of(std::uint32_t x);
+double normal_double_of(std::uint32_t x);
+double normal_double_of(std::uint64_t x);
+
 }  // namespace warpmat::cuda

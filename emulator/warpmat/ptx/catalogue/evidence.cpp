@@ -53,7 +53,7 @@ bool is_store(const Pattern& row) {
 constexpr std::array open_rules{
     OpenRule{[](const Pattern& row) { return row.row.video_elements != 0; }, everything, "as ptxas 13.0 puts it together for sm_90"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::tex, Name::tld4); }, everything,
-             "filters as an H200 for most textures; levels by gradients, and filters of sRGB and s8, by the CUDA C++ Programming Guide"},
+             "as an H200 for most textures; not sure are levels by gradients, and filters of sRGB and s8"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::cvt) && has(row, ".rs"); }, everything, "the use of the random bits"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::elect || row.row.semantics == Semantics::active_mask; },
              everything, "which lanes these are, the hardware decides"},
