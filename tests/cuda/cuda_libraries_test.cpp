@@ -85,7 +85,7 @@ TEST_CASE("what a program does wrong with a library is a status, or a fault as a
   CHECK_THAT(outcome.err, ContainsSubstring("cublasSgemm_v2: "));
 }
 
-TEST_CASE("a program that fails for want of another library of NVIDIA's is told so", "[cuda]") {
+TEST_CASE("a program that is linked with another library of NVIDIA's is told so", "[cuda]") {
   const TemporaryDirectory directory;
   write_text(directory.path("empty.c"), "");
   write_text(directory.path("main.c"), "int main(void) { return 0; }\n");
@@ -96,6 +96,15 @@ TEST_CASE("a program that fails for want of another library of NVIDIA's is told 
   const Outcome outcome = run_command({"cuda", program});
   CHECK(outcome.status == 127);
   CHECK_THAT(outcome.err, ContainsSubstring("libnvshmem_host.so.3 (NVSHMEM)"));
+
+  // NVIDIA's own is there, and the program ignores that its calls fail.
+  std::filesystem::rename(library, directory.path("libnvshmem_host.so.3"));
+  REQUIRE(run_program("cc", {"-Wl,--no-as-needed", "-Wl,-rpath," + directory.path("."), "-o", program, directory.path("main.c"),
+                             directory.path("libnvshmem_host.so.3")})
+              .status == 0);
+  const Outcome found = run_command({"cuda", program});
+  CHECK(found.status == 0);
+  CHECK_THAT(found.err, ContainsSubstring("so their results may be wrong: libnvshmem_host.so.3 (NVSHMEM)"));
 }
 
 TEST_CASE("the tables of the libraries' functions are what the toolkit's headers say", "[cuda]") {

@@ -25,6 +25,9 @@ int cublasDestroy_v2(void*);
 int cublasSetStream_v2(void*, void*);
 int cublasSetPointerMode_v2(void*, int);
 int cublasSetMathMode(void*, int);
+int cublasSetEmulationStrategy(void*, int);
+int cublasGetEmulationStrategy(void*, int*);
+int cublasSetFixedPointEmulationMantissaBitOffset(void*, int);
 const char* cublasGetStatusName(int);
 int cublasSgemm_v2(void*, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*, float*, int);
 int cublasDgemm_v2(void*, int, int, int, int, int, const double*, const double*, int, const double*, int, const double*, double*, int);
@@ -64,6 +67,9 @@ int cublasDgetriBatched(void*, int, const double* const*, int, const int*, doubl
 int cublasDdot_v2(void*, int, const double*, int, const double*, int, double*);
 int cublasZdotc_v2(void*, int, const void*, int, const void*, int, void*);
 int cublasDnrm2_v2(void*, int, const double*, int, double*);
+int cublasSdot_v2(void*, int, const float*, int, const float*, int, float*);
+int cublasSnrm2_v2(void*, int, const float*, int, float*);
+int cublasSasum_v2(void*, int, const float*, int, float*);
 int cublasDasum_v2(void*, int, const double*, int, double*);
 int cublasIdamax_v2(void*, int, const double*, int, int*);
 int cublasDaxpy_v2(void*, int, const double*, const double*, int, double*, int);
@@ -76,6 +82,8 @@ int cublasLtMatmulDescSetAttribute(void*, int, const void*, std::size_t);
 int cublasLtMatrixLayoutCreate(void**, int, std::uint64_t, std::uint64_t, std::int64_t);
 int cublasLtMatrixLayoutSetAttribute(void*, int, const void*, std::size_t);
 int cublasLtMatmulPreferenceCreate(void**);
+int cublasLtMatmulAlgoInit(void*, int, int, int, int, int, int, int, void*);
+int cublasLtMatmulAlgoCapGetAttribute(const void*, int, void*, std::size_t, std::size_t*);
 int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int, void*, int*);
 int cublasLtMatmul(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*, void*, void*, void*,
                    const void*, void*, std::size_t, void*);
@@ -249,6 +257,11 @@ void test_products() {
   test_gemm<Complex>("Zgemm_64", cublasZgemm_v2_64);
   cublasSetMathMode(handle, 3);
   test_gemm<float>("Sgemm in tf32", cublasSgemm_v2);
+  int strategy = 0;
+  const bool kept = cublasSetMathMode(handle, 8) == 0 && cublasSetEmulationStrategy(handle, 2) == 0 &&
+                    cublasSetFixedPointEmulationMantissaBitOffset(handle, -8) == 0 && cublasGetEmulationStrategy(handle, &strategy) == 0;
+  tell("emulation is kept", kept && strategy == 2 && cublasSetMathMode(handle, 7) == 7);
+  test_gemm<double>("Dgemm that may be emulated", cublasDgemm_v2);
   cublasSetMathMode(handle, 0);
   const auto as_float = [](int x) { return static_cast<float>(x); };
   test_typed<std::uint16_t, float>("GemmEx of f16", 2, 0, 68, half_code, as_float, false);
@@ -316,6 +329,18 @@ std::vector<T> times(const Element<T>& a, const std::vector<T>& x) {
   return product<T>(size, 1, size, a, operated(x, size, 0), T(1), T(0), std::vector<T>(size), size);
 }
 
+/// One chain of f32 is wrong by a thousandth here.
+void test_long_sums() {
+  const int n = 1 << 20;
+  const double each = 0.1f;
+  const Device<float> all(std::vector<float>(n, 0.1f));
+  float result = 0;
+  tell("Sdot of a long vector", cublasSdot_v2(handle, n, all, 1, all, 1, &result) == 0 && result == static_cast<float>(each * each * n));
+  tell("Sasum of a long vector", cublasSasum_v2(handle, n, all, 1, &result) == 0 && result == static_cast<float>(each * n));
+  tell("Snrm2 of a long vector",
+       cublasSnrm2_v2(handle, n, all, 1, &result) == 0 && result == static_cast<float>(each * std::sqrt(double(n))));
+}
+
 void test_vectors() {
   const auto x = numbers<double>(100), y = numbers<double>(100, 7);
   const Device<double> of_x(x), of_y(y);
@@ -327,6 +352,7 @@ void test_vectors() {
   tell("Dnrm2", cublasDnrm2_v2(handle, 2, pythagoras, 1, &result) == 0 && result == 5);
   const Device<double> large({3e200, 4e200});
   tell("Dnrm2 of large numbers", cublasDnrm2_v2(handle, 2, large, 1, &result) == 0 && std::abs(result - 5e200) < 1e186);
+  test_long_sums();
   const Device<double> peak({1, -7, 7, 2});
   int place = 0;
   tell("Idamax", cublasIdamax_v2(handle, 4, peak, 1, &place) == 0 && place == 2);
@@ -532,6 +558,32 @@ void test_lt() {
   const auto added = numbers<double>(m, 5);
   for (std::size_t i = 0; i < sums.size(); ++i) expected.push_back(std::max(0.0f, static_cast<float>(sums[i] + added[i % m])));
   tell("Lt: fp8, a scale, bias and ReLU", right && at_d.read() == expected);
+}
+
+/// Matrices whose addresses lie in device memory, and an algorithm that the program names.
+void test_lt_lists() {
+  void *lt = nullptr, *description = nullptr, *layout = nullptr;
+  const int n = 4, count = 2, listed = 1;
+  const auto x = numbers<double>(n * n), y = numbers<double>(n * n, 3);
+  const Device<double> first(x), second(y), of_c(std::vector<double>(n * n)), of_d(std::vector<double>(n * n));
+  const Device<const double*> a({first, second}), b({second, first}), d({of_c, of_d});
+  bool right = cublasLtCreate(&lt) == 0 && cublasLtMatmulDescCreate(&description, 70, 1) == 0 &&
+               cublasLtMatrixLayoutCreate(&layout, 1, n, n, n) == 0 && cublasLtMatrixLayoutSetAttribute(layout, 5, &count, 4) == 0 &&
+               cublasLtMatrixLayoutSetAttribute(layout, 8, &listed, 4) == 0;
+  alignas(8) char algorithm[64];
+  std::uint64_t kinds = 0;
+  std::size_t bytes = 0;
+  right = right && cublasLtMatmulAlgoInit(lt, 70, 1, 1, 1, 1, 1, 10, algorithm) == 0 &&
+          cublasLtMatmulAlgoCapGetAttribute(algorithm, 15, nullptr, 0, &bytes) == 0 && bytes == 8 &&
+          cublasLtMatmulAlgoCapGetAttribute(algorithm, 15, &kinds, 8, &bytes) == 0 && kinds != 0 &&
+          cublasLtMatmulAlgoCapGetAttribute(algorithm, 15, &kinds, 4, &bytes) == 7;
+  const double one = 1, zero = 0;
+  right = right &&
+          cublasLtMatmul(lt, description, &one, a, layout, b, layout, &zero, d, layout, d, layout, algorithm, nullptr, 0, nullptr) == 0;
+  const auto times = [&](const std::vector<double>& left, const std::vector<double>& by) {
+    return product<double>(n, n, n, operated(left, n, 0), operated(by, n, 0), 1, 0, std::vector<double>(n * n), n);
+  };
+  tell("Lt: batches by their addresses", right && of_c.read() == times(x, y) && of_d.read() == times(y, x));
 }
 
 // ---- cuRAND: what an H200 gave ----
@@ -782,6 +834,7 @@ int main(int count, char** words) {
   test_inverse();
   test_order();
   test_lt();
+  test_lt_lists();
   test_random();
   test_distributions();
   test_sequences();

@@ -532,8 +532,9 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   const ProcessEnd end =
       supervise(words, {}, variables_of(options, program, file.path(), saved), {options.limits.seconds, options.limits.memory});
   const Record record = RecordReader(tells_launches(options)).read(file.path());
-  if (const std::string missing = missing_cuda_libraries(program); end.status != 0 && !missing.empty())
-    fmt::print(stderr, "warpmat: {} needs libraries that are not among warpmat's: {}\n", name, missing);
+  if (const std::string missing = missing_cuda_libraries(program, end.status != 0); !missing.empty())
+    fmt::print(stderr, "warpmat: {} needs libraries that are not among warpmat's{}: {}\n", name,
+               end.status != 0 ? "" : ", so their results may be wrong", missing);
   if (const int status = conclude(options, name, end, record, saved); status != 0) exit_with(status);
 }
 

@@ -74,10 +74,11 @@ std::vector<std::string> needed_libraries(const fs::path& program) {
   return needed_libraries(file, sections_of(file));
 }
 
-/// Libraries of CUDA that a program of nvcc may be linked with: what their files' names begin with, and whether warpmat has them.
+/// Libraries of CUDA that a program of nvcc may be linked with: what their files' names begin with, whether warpmat has them, and whether
+/// they launch kernels, which are machine code.
 struct KnownLibrary {
   std::string_view file, name;
-  bool is_here = false;
+  bool is_here = false, computes = true;
 };
 constexpr KnownLibrary known_libraries[] = {
     {"libcublas.so", "cuBLAS", true},
@@ -89,14 +90,14 @@ constexpr KnownLibrary known_libraries[] = {
     {"libcusparse", "cuSPARSE"},
     {"libcusolver", "cuSOLVER"},
     {"libnccl.so", "NCCL"},
-    {"libnvrtc", "NVRTC"},
-    {"libnvJitLink", "nvJitLink"},
+    {"libnvrtc", "NVRTC", false, false},
+    {"libnvJitLink", "nvJitLink", false, false},
     {"libnpp", "NPP"},
     {"libnvjpeg", "nvJPEG"},
     {"libcutensor", "cuTENSOR"},
-    {"libcufile", "cuFile"},
+    {"libcufile", "cuFile", false, false},
     {"libnvblas", "NVBLAS"},
-    {"libcupti", "CUPTI"},
+    {"libcupti", "CUPTI", false, false},
     {"libnvshmem", "NVSHMEM"},
 };
 const KnownLibrary* find_known(std::string_view file) {
@@ -141,11 +142,11 @@ std::string preloaded_cuda_libraries(const fs::path& program) {
   return all;
 }
 
-std::string missing_cuda_libraries(const fs::path& program) {
+std::string missing_cuda_libraries(const fs::path& program, bool all_kinds) {
   std::string all;
   for (const std::string& needed : needed_libraries(program)) {
     const KnownLibrary* const known = find_known(needed);
-    if (known == nullptr || (known->is_here && fs::exists(cuda_libraries() / needed))) continue;
+    if (known == nullptr || (known->is_here && fs::exists(cuda_libraries() / needed)) || !(all_kinds || known->computes)) continue;
     all += fmt::format("{}{} ({})", all.empty() ? "" : ", ", needed, known->name);
   }
   return all;

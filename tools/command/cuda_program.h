@@ -13,7 +13,8 @@ std::filesystem::path cuda_libraries();
 std::string preloaded_cuda_libraries(const std::filesystem::path& program);
 
 /// NVIDIA's libraries that the program asks the loader for and that warpmat does not have: "libcufft.so.12 (cuFFT), ..."; empty: none.
-std::string missing_cuda_libraries(const std::filesystem::path& program);
+/// Without `all_kinds` those alone that launch kernels.
+std::string missing_cuda_libraries(const std::filesystem::path& program, bool all_kinds);
 
 /// Throws std::runtime_error with the flag to build with, if `program` has CUDA's runtime in it instead of calling the shared library.
 void refuse_static_runtime(const std::filesystem::path& program);

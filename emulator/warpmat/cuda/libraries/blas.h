@@ -53,6 +53,12 @@ struct BrainHalf {
   std::uint16_t bits = 0;
 };
 
+/// How products of f32 and f64 are to be emulated by other types: kept and told, for products are of their own types here.
+struct Emulation {
+  std::int32_t strategy = 0, special_values = 0xffff, mantissa_control = 0, largest_mantissa = 0, mantissa_offset = 0;
+  std::int32_t* used_mantissa = nullptr;
+};
+
 /// cublasHandle_t and cublasLtHandle_t.
 struct Blas {
   Stream* stream = nullptr;
@@ -60,9 +66,10 @@ struct Blas {
   int math = 0;                  ///< cublasMath_t
   int atomics = 0;               ///< cublasAtomicsMode_t
   int processors = 0;            ///< cublasSetSmCountTarget
+  Emulation emulation;
 };
 
-inline constexpr int math_tensor_op = 1, math_pedantic = 2, math_tf32 = 3;
+inline constexpr int math_tensor_op = 1, math_pedantic = 2, math_tf32 = 3, math_last = 5, math_emulated_f64 = 8;
 inline constexpr int math_disallow_reduced = 16;
 
 extern const Library blas_library;
@@ -110,6 +117,19 @@ inline std::complex<R> multiply_add(std::complex<R> a, std::complex<R> b, std::c
   const R imag = std::fma(a.imag(), b.real(), std::fma(a.real(), b.imag(), c.imag()));
   return {real, imag};
 }
+/// Where sums over whole vectors run: cuBLAS adds up many parts, whose error one chain of f32 exceeds a thousandfold. So these chains are
+/// of f64.
+template <typename T>
+struct ChainOf {
+  using type = double;
+};
+template <typename R>
+struct ChainOf<std::complex<R>> {
+  using type = std::complex<double>;
+};
+template <typename T>
+using Chain = typename ChainOf<T>::type;
+
 template <typename T>
 inline T multiply(T a, T b) {
   if constexpr (is_complex<T>)

@@ -189,10 +189,26 @@ int getMathMode(const char*, Blas* handle, int* mode) {
 }
 int setMathMode(const char*, Blas* handle, int mode) {
   return with_handle(handle, [&](Blas& blas) {
-    require_blas((mode & ~math_disallow_reduced) >= 0 && (mode & ~math_disallow_reduced) <= 5);
+    const int plain = mode & ~math_disallow_reduced;
+    require_blas((plain >= 0 && plain <= math_last) || plain == math_emulated_f64);
     blas.math = mode;
   });
 }
+
+#define WARPMAT_EMULATION_SETTING(name, member)                                         \
+  int get##name(const char*, Blas* handle, decltype(Emulation::member)* value) {        \
+    return with_handle(handle, [&](Blas& blas) { put(value, blas.emulation.member); }); \
+  }                                                                                     \
+  int set##name(const char*, Blas* handle, decltype(Emulation::member) value) {         \
+    return with_handle(handle, [&](Blas& blas) { blas.emulation.member = value; });     \
+  }
+WARPMAT_EMULATION_SETTING(EmulationStrategy, strategy)
+WARPMAT_EMULATION_SETTING(EmulationSpecialValuesSupport, special_values)
+WARPMAT_EMULATION_SETTING(FixedPointEmulationMantissaControl, mantissa_control)
+WARPMAT_EMULATION_SETTING(FixedPointEmulationMaxMantissaBitCount, largest_mantissa)
+WARPMAT_EMULATION_SETTING(FixedPointEmulationMantissaBitOffset, mantissa_offset)
+WARPMAT_EMULATION_SETTING(FixedPointEmulationMantissaBitCountPointer, used_mantissa)
+#undef WARPMAT_EMULATION_SETTING
 
 int getSmCountTarget(const char*, Blas* handle, int* processors) {
   return with_handle(handle, [&](Blas& blas) { put(processors, blas.processors); });

@@ -40,6 +40,7 @@ struct Matmul {
   MatmulDescription with;
   ProductShape shape;    ///< of matrices by columns
   bool swapped = false;  ///< D is stored by rows: its transposed matrix is computed
+  bool listed = false;   ///< the matrices' addresses lie in arrays in device memory
   std::int64_t count, stride_a, stride_b, stride_c, stride_d;
 
   int bias_type() const { return with.bias_type >= 0 ? with.bias_type : is_8_bits(shape.type_d) ? int(r_16bf) : shape.type_d; }
@@ -67,13 +68,19 @@ Matmul checked(const MatmulDescription& with, const Layout& a, const Layout& b, 
   const auto known_scale = [](int mode) { return mode == 0 || mode == 3; };
   require_blas(known_scale(with.mode_a) && known_scale(with.mode_b) && with.mode_c == 0 && with.mode_d == 0 && with.mode_aux == 0,
                blas_not_supported, "block scales are not supported");
-  require_blas((with.epilogue & sums_factor) == 0 && with.emulation == nullptr, blas_not_supported, "this epilogue is not supported");
+  require_blas((with.epilogue & sums_factor) == 0, blas_not_supported, "this epilogue is not supported");
   for (const Layout* const layout : {&a, &b, &c, &d})
-    require_blas(layout->mode == 0 && layout->plane == 0 && layout->count == d.count && d.count >= 1, blas_not_supported,
-                 "these batches are not supported");
+    require_blas(layout->mode == d.mode && d.mode <= listed_batch && layout->plane == 0 && layout->count == d.count && d.count >= 1,
+                 blas_not_supported, "these batches are not supported");
   require_blas(c.order == d.order && c.rows == d.rows && c.columns == d.columns);
-  Matmul matmul{
-      .with = with, .shape = {}, .count = d.count, .stride_a = a.stride, .stride_b = b.stride, .stride_c = c.stride, .stride_d = d.stride};
+  Matmul matmul{.with = with,
+                .shape = {},
+                .listed = d.mode == listed_batch,
+                .count = d.count,
+                .stride_a = a.stride,
+                .stride_b = b.stride,
+                .stride_c = c.stride,
+                .stride_d = d.stride};
   const bool plain_a = with.operation_a == op_n, plain_b = with.operation_b == op_n;
   const auto m = signed_size(plain_a ? a.rows : a.columns), k = signed_size(plain_a ? a.columns : a.rows);
   const auto k_of_b = signed_size(plain_b ? b.rows : b.columns), n = signed_size(plain_b ? b.columns : b.rows);
@@ -225,16 +232,19 @@ void run(const LibraryMemory& memory, const Matmul& matmul, std::complex<double>
   const ProductShape& shape = matmul.shape;
   for (std::int64_t i = 0; i < matmul.count; ++i) {
     LtEpilogue epilogue(memory, matmul, i);
-    const auto* const x = shifted(matmul.swapped ? b : a, i * matmul.stride_a, shape.type_a);
-    const auto* const y = shifted(matmul.swapped ? a : b, i * matmul.stride_b, shape.type_b);
+    const auto place = [&](const void* at, std::int64_t stride, int type) {
+      return matmul.listed ? *memory.read(static_cast<const std::uint8_t* const*>(at) + i, 1) : shifted(at, i * stride, type);
+    };
+    const auto* const x = place(matmul.swapped ? b : a, matmul.stride_a, shape.type_a);
+    const auto* const y = place(matmul.swapped ? a : b, matmul.stride_b, shape.type_b);
     const auto scale = [&](const void* at) { return at == nullptr ? 1.0f : *memory.read(static_cast<const float*>(at), 1); };
     const auto scaled = [](std::complex<double> factor, float by) {
       return by == 1.0f ? factor : std::complex<double>(double(static_cast<float>(factor.real()) * by));
     };
     const float of_c = Matmul::is_8_bits(shape.type_c) ? scale(matmul.with.scale_c) : 1.0f;
     multiply_matrices(
-        memory, shape, scaled(alpha, epilogue.scale()), x, y, scaled(beta, of_c), shifted(c, i * matmul.stride_c, shape.type_c),
-        shifted(d, i * matmul.stride_d, shape.type_d),
+        memory, shape, scaled(alpha, epilogue.scale()), x, y, scaled(beta, of_c), place(c, matmul.stride_c, shape.type_c),
+        const_cast<std::uint8_t*>(place(d, matmul.stride_d, shape.type_d)),
         epilogue.is_plain() ? Epilogue()
                             : [&](double value, std::int64_t row, std::int64_t column) { return epilogue(value, row, column); });
     epilogue.finish();
@@ -330,6 +340,22 @@ int matmulPreferenceGetAttribute(const char*, Descriptor* preference, int number
   return get_attribute(preference_attributes, preference, number, to, bytes, written);
 }
 
+int emulationDescInit_internal(const char*, Descriptor* description, std::size_t bytes) {
+  return place_description(description, bytes, Emulation{});
+}
+int emulationDescCreate(const char*, Descriptor** description) {
+  return make_description(description, Emulation{});
+}
+int emulationDescDestroy(const char*, Descriptor* description) {
+  return end_description<Emulation>(description);
+}
+int emulationDescSetAttribute(const char*, Descriptor* description, int number, const void* from, std::size_t bytes) {
+  return set_attribute(emulation_attributes, description, number, from, bytes);
+}
+int emulationDescGetAttribute(const char*, Descriptor* description, int number, void* to, std::size_t bytes, std::size_t* written) {
+  return get_attribute(emulation_attributes, description, number, to, bytes, written);
+}
+
 int matrixTransformDescInit_internal(const char*, Descriptor* description, std::size_t bytes, int scale) {
   return place_description(description, bytes, TransformDescription{.scale = scale});
 }
@@ -395,8 +421,44 @@ int matmulAlgoGetIds(const char*, Blas*, int, int, int, int, int, int, int asked
   return blas_success;
 }
 int matmulAlgoInit(const char*, Blas*, int, int, int, int, int, int, int id, Algorithm* algorithm) {
-  if (algorithm == nullptr || id != 0) return blas_invalid_value;
+  if (algorithm == nullptr || id < 0) return blas_invalid_value;
   *algorithm = {};
+  algorithm->configured[0] = static_cast<std::uint32_t>(id);  // all compute the same
+  return blas_success;
+}
+
+/// An algorithm can what a product can be asked for; there is one tile, and no split.
+int matmulAlgoCapGetAttribute(const char*, const Algorithm* algorithm, int attribute, void* to, std::size_t bytes, std::size_t* written) {
+  constexpr struct {
+    int attribute;
+    std::uint64_t value;
+    std::size_t bytes = 4;
+  } capabilities[] = {{0, 0},
+                      {1, 0},
+                      {2, 0},
+                      {3, 1},
+                      {4, 1},
+                      {5, 0},
+                      {6, 0},
+                      {7, 0},
+                      {10, 1},
+                      {11, 3},
+                      {12, does_relu | adds_bias | d_relu | sums_bias | does_gelu | d_gelu | has_aux | 1},
+                      {13, 0},
+                      {14, 0},
+                      {15, ~0ull, 8},
+                      {16, 1},
+                      {17, 1},
+                      {18, 1},
+                      {19, 1},
+                      {21, 1},
+                      {22, 0}};
+  const auto* const found = std::ranges::find(capabilities, attribute, [](const auto& each) { return each.attribute; });
+  if (algorithm == nullptr || found == std::end(capabilities) || (bytes == 0 && written == nullptr)) return blas_invalid_value;
+  if (written != nullptr) *written = found->bytes;
+  if (bytes == 0) return blas_success;
+  if (to == nullptr || bytes < found->bytes) return blas_invalid_value;
+  std::memcpy(to, &found->value, found->bytes);
   return blas_success;
 }
 

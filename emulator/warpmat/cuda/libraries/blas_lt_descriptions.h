@@ -23,6 +23,7 @@ struct Layout {  ///< cublasLtMatrixLayout_t, of 64 bytes
 };
 static_assert(sizeof(Layout) <= 64);
 enum Order : int { by_columns, by_rows };
+enum BatchMode : int { strided_batch, listed_batch };
 
 struct MatmulDescription {  ///< cublasLtMatmulDesc_t, of 256 bytes
   std::int32_t compute, scale, pointer_mode = 0, operation_a = 0, operation_b = 0, operation_c = 0, fill = fill_full, epilogue = 1;
@@ -44,6 +45,8 @@ static_assert(sizeof(Preference) <= 64);
 struct TransformDescription {  ///< cublasLtMatrixTransformDesc_t, of 64 bytes
   std::int32_t scale, pointer_mode = 0, operation_a = 0, operation_b = 0;
 };
+
+static_assert(sizeof(Emulation) <= 64);  // cublasLtEmulationDesc_t
 
 struct Algorithm {  ///< cublasLtMatmulAlgo_t: what was configured, by cublasLtMatmulAlgoConfigAttributes_t
   std::uint32_t configured[16] = {};
@@ -95,6 +98,11 @@ inline constexpr Attribute preference_attributes[] = {
     WARPMAT_LT_ATTRIBUTE(6, Preference, alignments[1]),    WARPMAT_LT_ATTRIBUTE(7, Preference, alignments[2]),
     WARPMAT_LT_ATTRIBUTE(8, Preference, alignments[3]),    WARPMAT_LT_ATTRIBUTE(9, Preference, waves),
     WARPMAT_LT_ATTRIBUTE(12, Preference, implementations),
+};
+inline constexpr Attribute emulation_attributes[] = {
+    WARPMAT_LT_ATTRIBUTE(0, Emulation, strategy),         WARPMAT_LT_ATTRIBUTE(1, Emulation, special_values),
+    WARPMAT_LT_ATTRIBUTE(2, Emulation, mantissa_control), WARPMAT_LT_ATTRIBUTE(3, Emulation, largest_mantissa),
+    WARPMAT_LT_ATTRIBUTE(4, Emulation, mantissa_offset),  WARPMAT_LT_ATTRIBUTE(5, Emulation, used_mantissa),
 };
 inline constexpr Attribute transform_attributes[] = {
     WARPMAT_LT_ATTRIBUTE(0, TransformDescription, scale),

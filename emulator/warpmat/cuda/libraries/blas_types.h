@@ -92,9 +92,9 @@ inline int dotEx(const char* call, Blas* handle, Size n, const void* x, int type
   if (is_half(type_x))
     return half_result(call, handle, result, type_result, [=](const LibraryMemory& memory) {
       const HalfVector a = half_vector(memory, x, type_x, n, inc_x, false), b = half_vector(memory, y, type_y, n, inc_y, false);
-      float sum = 0;
-      for (Size i = 0; i < n; ++i) sum = std::fma(a.load(i), b.load(i), sum);
-      return sum;
+      double sum = 0;
+      for (Size i = 0; i < n; ++i) sum = std::fma(double(a.load(i)), double(b.load(i)), sum);
+      return static_cast<float>(sum);
     });
   return with_type(type_x, [&](auto number) {
     using T = decltype(number);
@@ -129,18 +129,18 @@ inline int nrm2Ex(const char* call, Blas* handle, Size n, const void* x, int typ
   return real_result(
       call, handle, n, x, type, inc, result, type_result, [&](auto* from, auto* to) { return nrm2(call, handle, n, from, inc, to); },
       [](const HalfVector& from) {
-        float sum = 0;
-        for (std::int64_t i = 0; i < from.count; ++i) sum = std::fma(from.load(i), from.load(i), sum);
-        return std::sqrt(sum);
+        double sum = 0;
+        for (std::int64_t i = 0; i < from.count; ++i) sum = std::fma(double(from.load(i)), double(from.load(i)), sum);
+        return static_cast<float>(std::sqrt(sum));
       });
 }
 inline int asumEx(const char* call, Blas* handle, Size n, const void* x, int type, Size inc, void* result, int type_result, int) {
   return real_result(
       call, handle, n, x, type, inc, result, type_result, [&](auto* from, auto* to) { return asum(call, handle, n, from, inc, to); },
       [](const HalfVector& from) {
-        float sum = 0;
+        double sum = 0;
         for (std::int64_t i = 0; i < from.count; ++i) sum += std::abs(from.load(i));
-        return sum;
+        return static_cast<float>(sum);
       });
 }
 

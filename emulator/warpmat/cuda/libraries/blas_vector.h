@@ -2,7 +2,7 @@
 
 #include <warpmat/cuda/libraries/blas.h>
 
-// Level 1 of BLAS. Sums run in ascending order of the elements, by fused multiply-adds.
+// Level 1 of BLAS. Sums run in ascending order of the elements, by fused multiply-adds of f64, and are rounded once.
 
 namespace warpmat::cuda::blas {
 
@@ -63,9 +63,9 @@ int dot_of(const char* call, Blas* handle, Size n, const T* x, Size inc_x, const
   return blas_result_call(call, handle, result, [&](Blas&) {
     return [=](const LibraryMemory& memory) {
       const auto a = read_vector(memory, x, n, inc_x), b = read_vector(memory, y, n, inc_y);
-      T sum{};
-      for (Size i = 0; i < n; ++i) sum = multiply_add(conjugated ? conjugate(a[i]) : a[i], b[i], sum);
-      return sum;
+      Chain<T> sum{};
+      for (Size i = 0; i < n; ++i) sum = multiply_add(Chain<T>(conjugated ? conjugate(a[i]) : a[i]), Chain<T>(b[i]), sum);
+      return T(sum);
     };
   });
 }
@@ -96,13 +96,13 @@ Real<T> norm_of(const Strided<const T>& x) {
   std::frexp(largest, &exponent);
   const bool scales = std::abs(exponent) > std::numeric_limits<R>::max_exponent / 4;
   const R factor = scales ? std::ldexp(R(1), -exponent) : R(1);
-  R sum = 0;
+  double sum = 0;
   for (std::int64_t i = 0; i < x.count; ++i) {
     const std::complex<R> each = x[i];
-    const R real = each.real() * factor, imag = each.imag() * factor;
+    const double real = each.real() * factor, imag = each.imag() * factor;
     sum = std::fma(imag, imag, std::fma(real, real, sum));
   }
-  return std::sqrt(sum) / factor;
+  return static_cast<R>(std::sqrt(sum)) / factor;
 }
 
 template <typename T>
@@ -116,11 +116,11 @@ template <typename T>
 int asum(const char* call, Blas* handle, Size n, const T* x, Size inc, Real<T>* result) {
   return blas_result_call(call, handle, result, [&](Blas&) {
     return [=](const LibraryMemory& memory) {
-      Real<T> sum = 0;
-      if (n <= 0 || inc <= 0) return sum;
+      if (n <= 0 || inc <= 0) return Real<T>(0);
       const auto from = read_vector(memory, x, n, inc);
+      double sum = 0;
       for (Size i = 0; i < n; ++i) sum += magnitude(from[i]);
-      return sum;
+      return static_cast<Real<T>>(sum);
     };
   });
 }

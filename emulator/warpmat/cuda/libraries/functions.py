@@ -21,7 +21,7 @@ types = {"cublasHandle_t": "Blas*", "cublasLtHandle_t": "Blas*", "cudaStream_t":
          "int64_t": "std::int64_t", "uint64_t": "std::uint64_t", "size_t": "std::size_t", "curandGenerator_t": "Random*",
          "curandDiscreteDistribution_t": "Discrete*", "curandDirectionVectors32_t": "Directions32", "curandDirectionVectors64_t": "Directions64",
          "cublasLtMatmulDesc_t": "Descriptor*", "cublasLtMatrixLayout_t": "Descriptor*", "cublasLtMatmulPreference_t": "Descriptor*",
-         "cublasLtMatrixTransformDesc_t": "Descriptor*", "cublasLtMatmulAlgo_t": "Algorithm", "cublasLtMatmulHeuristicResult_t": "Heuristic",
+         "cublasLtMatrixTransformDesc_t": "Descriptor*", "cublasLtEmulationDesc_t": "Descriptor*", "cublasLtMatmulAlgo_t": "Algorithm", "cublasLtMatmulHeuristicResult_t": "Heuristic",
          "FILE": "void", "cublasLogCallback": "void*", "cublasLtLoggerCallback_t": "void*"}
 plain = {"int", "float", "double", "void", "char", "unsigned char", "unsigned int", "unsigned long long", "long long"}
 
@@ -35,7 +35,12 @@ getriBatched getrsBatched""".split()
 # Library: header, what begins its names, the type of its status, and the routines that are supported.
 libraries = {
     "blas": (["cublas_v2.h"], "cublas", "cublasStatus_t", blas + """Create Destroy GetVersion GetProperty GetCudartVersion SetWorkspace SetStream
-             GetStream GetPointerMode SetPointerMode GetAtomicsMode SetAtomicsMode GetMathMode SetMathMode GetSmCountTarget SetSmCountTarget GetStatusName
+             GetStream GetPointerMode SetPointerMode GetAtomicsMode SetAtomicsMode GetMathMode SetMathMode GetSmCountTarget SetSmCountTarget
+             GetEmulationStrategy SetEmulationStrategy GetEmulationSpecialValuesSupport SetEmulationSpecialValuesSupport
+             GetFixedPointEmulationMantissaControl SetFixedPointEmulationMantissaControl GetFixedPointEmulationMaxMantissaBitCount
+             SetFixedPointEmulationMaxMantissaBitCount GetFixedPointEmulationMantissaBitOffset SetFixedPointEmulationMantissaBitOffset
+             GetFixedPointEmulationMantissaBitCountPointer SetFixedPointEmulationMantissaBitCountPointer
+             GetStatusName
              GetStatusString LoggerConfigure SetLoggerCallback GetLoggerCallback SetVector GetVector SetMatrix GetMatrix SetVectorAsync GetVectorAsync
              SetMatrixAsync GetMatrixAsync Xerbla Nrm2Ex DotEx DotcEx ScalEx AxpyEx CopyEx SwapEx IamaxEx IaminEx AsumEx RotEx
              GemmEx SgemmEx CgemmEx Cgemm3mEx GemmBatchedEx GemmStridedBatchedEx GemmGroupedBatchedEx CsyrkEx Csyrk3mEx CherkEx Cherk3mEx""".split()),
@@ -46,7 +51,8 @@ libraries = {
                 MatrixTransformDescSetAttribute MatrixTransformDescGetAttribute MatmulPreferenceInit_internal MatmulPreferenceCreate
                 MatmulPreferenceDestroy MatmulPreferenceSetAttribute MatmulPreferenceGetAttribute MatmulAlgoGetHeuristic MatmulAlgoGetIds MatmulAlgoInit
                 MatmulAlgoCheck MatmulAlgoConfigSetAttribute MatmulAlgoConfigGetAttribute LoggerSetCallback LoggerSetFile LoggerOpenFile LoggerSetLevel
-                LoggerSetMask LoggerForceDisable""".split()),
+                LoggerSetMask LoggerForceDisable MatmulAlgoCapGetAttribute EmulationDescInit_internal EmulationDescCreate
+                EmulationDescDestroy EmulationDescSetAttribute EmulationDescGetAttribute""".split()),
     "random": (["curand.h"], "curand", "curandStatus_t", """CreateGenerator CreateGeneratorHost DestroyGenerator GetVersion GetProperty SetStream
                SetPseudoRandomGeneratorSeed SetGeneratorOffset SetGeneratorOrdering SetQuasiRandomGeneratorDimensions Generate GenerateLongLong
                GenerateUniform GenerateUniformDouble GenerateNormal GenerateNormalDouble GenerateLogNormal GenerateLogNormalDouble GenerateSeeds""".split()),

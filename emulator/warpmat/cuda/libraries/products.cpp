@@ -395,7 +395,8 @@ Compute compute_of(int type) {
     case 69:
     case 78: return Compute::f32;  // the last one emulates f32 by bf16, in more bits than f32 has
     case 70:
-    case 71: return Compute::f64;
+    case 71:
+    case 79: return Compute::f64;  // the last one emulates f64 by fixed-point numbers
     case 72:
     case 73: return Compute::s32;
     case 74:
