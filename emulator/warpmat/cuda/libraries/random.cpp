@@ -33,6 +33,9 @@ const Library random_library{.failed = random_launch_failure,
                              .measured_on = 90,
                              .source = "an H200 gave the same numbers (lab/notebook/2026-11-29-cuda-libraries.md)"};
 const Library dynamic_library{.failed = random_launch_failure, .measured_on = 0, .source = "CUDA leaves the dynamic ordering to the card"};
+const Library host_normal_library{.failed = random_launch_failure,
+                                  .measured_on = 0,
+                                  .source = "cuRAND's host generators make normal numbers by the host's functions, not by the GPU's"};
 
 enum class Kind : std::uint8_t { xorwow, mrg, philox, mtgp, mersenne, sobol32, sobol64 };
 
@@ -282,17 +285,30 @@ std::shared_ptr<NumberSequence> plain_sequence(const Random& random) {
   }
 }
 
+/// What is known of the numbers that a call makes.
+const Library& library_of(const Random& random, Shape shape) {
+  if (random.ordering == dynamic) return dynamic_library;
+  const bool normal = shape == Shape::normal || shape == Shape::log_normal;
+  return random.on_host && normal ? host_normal_library : random_library;
+}
+
+/// Makes numbers with fill_in(to): at once in the host's memory, in the order of the generator's stream in the GPU's.
+template <typename T, typename FillIn>
+void make_numbers(Context& context, const char* call, const Random& random, Shape shape, T* to, std::size_t count, FillIn fill_in) {
+  const Library& library = library_of(random, shape);
+  if (random.on_host) return run_work(context, library, call, random.stream, [=](const LibraryMemory&) { fill_in(to); });
+  submit_work(context, library, call, random.stream, [=](const LibraryMemory& memory) { fill_in(memory.write(to, count)); });
+}
+
 template <typename T>
 void generate_plain(Context& context, const char* call, Random& random, T* to, std::size_t count, const PlainDistribution<T>& of) {
   if (count % random.dimensions != 0) throw Refusal(random_length_not_multiple);
   if (random.plain == nullptr) random.plain = plain_sequence(random);
   if (count == 0) return;
   if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
-  const auto fill_plain = [kind = random.row->kind, of, count, sequence = random.plain](T* at) {
+  make_numbers(context, call, random, of.shape, to, count, [kind = random.row->kind, of, count, sequence = random.plain](T* at) {
     for (const std::uint64_t number : sequence->take(count)) *at++ = plain_result(kind, of, number);
-  };
-  if (random.on_host) return fill_plain(to);
-  submit_work(context, random_library, call, random.stream, [=](const LibraryMemory& memory) { fill_plain(memory.write(to, count)); });
+  });
 }
 
 template <typename T>
@@ -308,10 +324,8 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
     if (random.sequence == nullptr) random.sequence = std::make_shared<Sequence>(row, random.seed, random.threads(), random.offset);
     if (count == 0) return;
     if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
-    const auto sequence = random.sequence;
-    if (random.on_host) return fill(*sequence, of, row.results, to, count);
-    submit_work(context, random_library, call, random.stream,
-                [=, least = row.results](const LibraryMemory& memory) { fill(*sequence, of, least, memory.write(to, count), count); });
+    make_numbers(context, call, random, plain.shape, to, count,
+                 [sequence = random.sequence, of, least = row.results, count](T* at) { fill(*sequence, of, least, at, count); });
   });
 }
 

@@ -99,20 +99,6 @@ const std::vector<std::uint8_t>& mersenne_jump() {
   return jump;
 }
 
-/// to[i] ^= from[i], for places that need not be aligned.
-void add_words(std::uint32_t* to, const std::uint32_t* from, std::size_t count) {
-  using Block = std::uint32_t __attribute__((vector_size(32)));
-  constexpr std::size_t width = sizeof(Block) / sizeof(std::uint32_t);
-  std::size_t i = 0;
-  for (Block x, y; i + width <= count; i += width) {
-    std::memcpy(&x, to + i, sizeof x);
-    std::memcpy(&y, from + i, sizeof y);
-    x ^= y;
-    std::memcpy(to + i, &x, sizeof x);
-  }
-  for (; i < count; ++i) to[i] ^= from[i];
-}
-
 /// The words 2^2048 numbers further on. Sums of four neighbours in all ways are made once, for each digit of the jump to add one.
 MersenneWords jumped(const MersenneWords& words) {
   constexpr std::size_t size = mt_degree + mt_size + 8;
@@ -125,12 +111,24 @@ MersenneWords jumped(const MersenneWords& words) {
     const auto shift = static_cast<std::size_t>(std::bit_width(digit)) - 1, rest = digit - (std::size_t{1} << shift);
     sums[digit].assign(all.begin() + static_cast<std::ptrdiff_t>(shift), all.end());
     sums[digit].resize(size);
-    if (rest != 0) add_words(sums[digit].data(), sums[rest].data(), size);
+    for (std::size_t i = 0; rest != 0 && i < size; ++i) sums[digit][i] ^= sums[rest][i];
   }
-  MersenneWords sum{};
+  // By columns of words that stay in registers.
+  using Block = std::uint32_t __attribute__((vector_size(16)));
+  constexpr std::size_t blocks = 12, width = blocks * sizeof(Block) / sizeof(std::uint32_t);
+  static_assert(mt_size % width == 0);
+  MersenneWords sum;
   const std::vector<std::uint8_t>& jump = mersenne_jump();
-  for (std::size_t i = 0; i < jump.size(); ++i)
-    if (jump[i] != 0) add_words(sum.data(), sums[jump[i]].data() + 4 * i, mt_size);
+  for (std::size_t first = 0; first < mt_size; first += width) {
+    std::array<Block, blocks> column{};
+    for (std::size_t i = 0; i < jump.size(); ++i) {
+      if (jump[i] == 0) continue;
+      std::array<Block, blocks> added;
+      std::memcpy(&added, sums[jump[i]].data() + 4 * i + first, sizeof added);
+      for (std::size_t b = 0; b < blocks; ++b) column[b] ^= added[b];
+    }
+    std::memcpy(sum.data() + first, &column, sizeof column);
+  }
   return sum;
 }
 
