@@ -110,7 +110,7 @@ void record_refusal(const Context& context, const Function& function, const std:
 }
 
 void record_library(Context& context, const std::string& call, const std::string& label, const std::string& source) {
-  if (context.part<RecordedCalls>().names.insert(call).second)
+  if (context.part<RecordedCalls>().names.insert(call + ' ' + label).second)
     append_line(context, {{"library", call}, {"label", label}, {"source", source}});
 }
 
