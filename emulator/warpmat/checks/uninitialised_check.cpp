@@ -344,7 +344,7 @@ void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, S
   if (event.space == Space::local) return;
   SharedShadow& bytes_of_block = shadow(event.event);
   LaneMask uninitialised = uninitialised_of(event.event, slot) & lanes;
-  if (uninitialised != 0 && !event.reads) uninitialised &= machine::lanes_that_stay(lanes, event.bytes, event.places);
+  if (uninitialised != 0) uninitialised &= machine::lanes_that_stay(event);
   for (LaneMask rest = uninitialised; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <warpmat/observer.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::machine {
@@ -35,13 +36,13 @@ void for_each_storing_lane(LaneMask mask, std::size_t bytes, Visit visit) {
     visit_all([&](int lane) { return (mask >> lane & 1) != 0; });
 }
 
-/// Of lanes that store `bytes` bytes each at `places`, those whose value stays where several store to one place.
-template <typename Places>
-LaneMask lanes_that_stay(LaneMask mask, std::size_t bytes, const Places& places) {
+/// Of the lanes that store, those whose value stays where several store to one place. Of an atomic, whose lanes follow each other: all.
+inline LaneMask lanes_that_stay(const AccessEvent& event) {
+  if (event.reads || event.consecutive) return event.event.lanes();
   LaneMask stay = 0;
-  for_each_storing_lane(mask, bytes, [&](std::size_t lane) {
+  for_each_storing_lane(event.event.lanes(), event.bytes, [&](std::size_t lane) {
     for (LaneMask rest = stay; rest != 0; rest &= rest - 1)
-      if (places[static_cast<std::size_t>(first_lane(rest))] == places[lane]) stay &= ~lane_bit(first_lane(rest));
+      if (event.places[static_cast<std::size_t>(first_lane(rest))] == event.places[lane]) stay &= ~lane_bit(first_lane(rest));
     stay |= lane_bit(static_cast<int>(lane));
   });
   return stay;

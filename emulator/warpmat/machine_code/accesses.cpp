@@ -304,11 +304,6 @@ void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses,
   a.jb(otherwise);
 }
 
-void fill(Writer& w, const x86::Zmm& vector, std::uint32_t value) {
-  w.a().mov(x86::eax, value);
-  w.a().vpbroadcastd(vector, x86::eax);
-}
-
 /// The bits of a lane's bytes in a map, from its first one on.
 std::uint32_t map_bits(const Access& access) {
   return (std::uint32_t{1} << lane_bytes(access)) - 1;

@@ -41,11 +41,6 @@ bool is_shuffle(WarpOperation operation) {
   return operation <= WarpOperation::shuffle_index;
 }
 
-void fill(Writer& w, const x86::Zmm& vector, std::uint32_t value) {
-  w.a().mov(x86::eax, value);
-  w.a().vpbroadcastd(vector, x86::eax);
-}
-
 /// zmm3: the lane that each of 16 lanes wants, of which zmm0 are the numbers, zmm2 the segments, zmm4 the first ones of those.
 void find_wanted(Writer& w, WarpOperation operation) {
   x86::Assembler& a = w.a();

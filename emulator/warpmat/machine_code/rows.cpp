@@ -197,11 +197,6 @@ bool float_unary(Writer& w, const Modifiers& m) {
 /// The code of 1 in f32.
 constexpr std::uint32_t one = 0x3f800000, sign = 0x80000000;
 
-void fill(Writer& w, const x86::Zmm& vector, std::uint32_t value) {
-  w.a().mov(x86::eax, value);
-  w.a().vpbroadcastd(vector, x86::eax);
-}
-
 bool float_reciprocal(Writer& w, const Modifiers& m) {
   if (!is_plain(m)) return false;
   const Rows a = w.source(0, word), d = w.result(word);
@@ -389,8 +384,7 @@ bool compare_wides(Writer& w, const Modifiers& m) {
 // ---- Of 16 bits: the upper half of a source's word has any contents, that of a result is zero
 
 void clear_upper(Writer& w, const Rows& d) {
-  w.a().mov(x86::eax, 0xffff);
-  w.a().vpbroadcastd(x86::zmm0, x86::eax);
+  fill(w, x86::zmm0, 0xffff);
   for_parts(d, [&](std::size_t p) { w.a().vpandd(d.part[p], d.part[p], x86::zmm0); });
   w.commit(d);
 }

@@ -156,6 +156,11 @@ bool write_access(Writer& writer);
 bool write_update(Writer& writer);
 /// A special register that needs no look: rows.cpp.
 bool write_special(Writer& writer);
+/// Each 32-bit word of the vector becomes `value`, by way of eax.
+inline void fill(Writer& w, const x86::Zmm& vector, std::uint32_t value) {
+  w.a().mov(x86::eax, value);
+  w.a().vpbroadcastd(vector, x86::eax);
+}
 /// Whether all lanes of a warp can execute an operation across lanes in one step: exchanges.cpp. Then this writes it.
 bool exchanges_at_once(const code::Program& program, const Operation& operation);
 void write_exchange(Writer& writer);

@@ -104,8 +104,7 @@ void Origins::store(const AccessEvent& event, Slot slot, std::size_t at, std::ui
   };
   // Of lanes that store to one place the last one visited is kept.
   const LaneMask lanes = event.event.lanes();
-  const bool one_place_each = event.reads || event.consecutive;
-  const LaneMask stay = one_place_each ? lanes : machine::lanes_that_stay(lanes, event.bytes, event.addresses);
+  const LaneMask stay = machine::lanes_that_stay(event);
   machine::for_each_lane(lanes & ~stay, store_one);
   machine::for_each_lane(stay, store_one);
 }
