@@ -28,10 +28,18 @@ bool is_wide(const Operand& operand) {
   return operand.kind == OperandKind::fragment && operand.fragment.register_bits() == 64;
 }
 
-void split_words(const std::uint64_t* from, Register& low, Register& high) {
+/// `from`: 32 lanes of 64 bits, as words. Words shuffle with fewer instructions than shifts of 64 bits.
+void split_words(const std::uint32_t* __restrict from, std::uint32_t* __restrict low, std::uint32_t* __restrict high) {
   for (std::size_t lane = 0; lane < warp_size; ++lane) {
-    low[lane] = static_cast<std::uint32_t>(from[lane]);
-    high[lane] = static_cast<std::uint32_t>(from[lane] >> 32);
+    low[lane] = from[2 * lane];
+    high[lane] = from[2 * lane + 1];
+  }
+}
+
+void join_words(const std::uint32_t* __restrict low, const std::uint32_t* __restrict high, std::uint32_t* __restrict to) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    to[2 * lane] = low[lane];
+    to[2 * lane + 1] = high[lane];
   }
 }
 
@@ -102,7 +110,7 @@ void place_operands(WarpState& warp, const Operation& operation, const code::Mat
       for (int i = 0; i < operand.words; i += 2, ++slot) {
         Register& low = lists.halves[lists.used++];
         Register& high = lists.halves[lists.used++];
-        if (!operand.written) split_words(warp.at<std::uint64_t>(*slot), low, high);
+        if (!operand.written) split_words(warp.at<std::uint32_t>(*slot), low.data(), high.data());
         first[i] = low.data();
         first[i + 1] = high.data();
       }
@@ -120,9 +128,8 @@ void place_operands(WarpState& warp, const Operation& operation, const code::Mat
 /// Assembles results of 64 bits from their halves.
 void join_results(WarpState& warp, const Operation& operation, const RegisterView& halves) {
   for (int i = 0; i < operation.results; ++i) {
-    auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, i));
-    const std::uint32_t *const low = halves.list().data()[2 * i], *const high = halves.list().data()[2 * i + 1];
-    for (int lane = 0; lane < warp_size; ++lane) to[lane] = low[lane] | std::uint64_t{high[lane]} << 32;
+    const std::uint32_t* const* const words = halves.list().data() + 2 * i;
+    join_words(words[0], words[1], warp.at<std::uint32_t>(warp.result_slot(operation, i)));
   }
 }
 
