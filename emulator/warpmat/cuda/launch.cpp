@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -193,14 +193,25 @@ void say_warnings(Context& context, const Kernel& kernel, const LaunchResult& re
   }
 }
 
+/// A launch whose request has been checked.
+struct CheckedLaunch {
+  std::shared_ptr<const Function> function;
+  bool cooperative = false;
+  Kernel kernel;
+  LaunchConfig config;
+  std::vector<Argument> arguments;
+};
+using SharedLaunch = std::shared_ptr<const CheckedLaunch>;
+
 /// One launch of a kernel. Its output goes to standard output, its trap to standard error and into the context.
 class OneLaunch {
  public:
-  OneLaunch(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config, std::vector<Argument> arguments)
-      : function_(function), kernel_(kernel), config_(config), arguments_(std::move(arguments)) {
+  /// `workspace`: of a cooperative launch, else 0.
+  OneLaunch(Context& context, SharedLaunch launch, std::uint64_t workspace) : launch_(std::move(launch)), config_(launch_->config) {
+    if (workspace != 0) config_.workspace = workspace;
     set_options(context);
-    save_launch(context, function, kernel, config, arguments_);
-    record_.begun = record_begin(context, function);
+    save_launch(context, *launch_->function, launch_->kernel, config_, launch_->arguments);
+    record_.begun = record_begin(context, *launch_->function);
   }
 
   /// Returns whether it has ended, else it waits.
@@ -221,7 +232,7 @@ class OneLaunch {
     }
     if (const auto address = access.refused(); address && record_.fault == cudaSuccess) {
       record_.fault = cudaErrorIllegalAddress;
-      record_.trap = fmt::format("kernel '{}': {}", function_.name, refused_text(*address));
+      record_.trap = fmt::format("kernel '{}': {}", launch_->function->name, refused_text(*address));
       ended = true;
     }
     record_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -245,32 +256,30 @@ class OneLaunch {
                 .children = &children_};
     if (!context.suppressions.empty())
       options_.suppresses = [&context](const Trap& report) { return context.suppressions.suppresses(report_of(report)); };
-    if (settings.profile) profiler_.emplace(kernel_);
+    if (settings.profile) profiler_.emplace(launch_->kernel);
   }
 
   void begin(Context& context, DeviceMemory& memory) {
     if (const auto& products = context.settings.products; !products.empty())
-      products_.emplace(kernel_, config_, memory, arguments_, ProductRequest{.products = products}).observe(options_);
+      products_.emplace(launch_->kernel, config_, memory, launch_->arguments, ProductRequest{.products = products}).observe(options_);
     if (profiler_) options_.observers_of_clusters.emplace_back([this](std::uint64_t) { return profiler_->observer(); });
-    running_.emplace(kernel_, config_, memory, arguments_, options_);
+    running_.emplace(launch_->kernel, config_, memory, launch_->arguments, options_);
   }
 
   void end(Context& context) {
     if (record_.fault != cudaSuccess) {
       context.set_fault(record_.fault);
-      tell(context, kernel_, record_);
+      tell(context, launch_->kernel, record_);
     }
     if (profiler_) record_.profile = profiler_->result();
     print(context, record_.result.printed);
-    if (profiler_) keep_profile(context, kernel_, *record_.profile);
-    say_warnings(context, kernel_, record_.result);
-    record_launch(context, function_, record_);
+    if (profiler_) keep_profile(context, launch_->kernel, *record_.profile);
+    say_warnings(context, launch_->kernel, record_.result);
+    record_launch(context, *launch_->function, record_);
   }
 
-  const Function& function_;
-  Kernel kernel_;
+  SharedLaunch launch_;
   LaunchConfig config_;
-  std::vector<Argument> arguments_;
   ChildLaunches children_;
   std::optional<Profiler> profiler_;
   std::optional<ProductCheck> products_;
@@ -323,25 +332,13 @@ const Kernel& kernel_to_run(Context& context, const Function& function) {
   }
 }
 
-/// A launch whose request has been checked.
-struct CheckedLaunch {
-  std::shared_ptr<const Function> function;
-  bool cooperative;
-  Kernel kernel;
-  LaunchConfig config;
-  std::vector<Argument> arguments;
-
-  void perform(Context& context) const;
-};
-
 /// A launch, then the launches that its kernel makes, then those that they make: a legal order, as a kernel cannot wait for what it
 /// launches.
 class LaunchWithChildren final : public Paused {
  public:
-  LaunchWithChildren(Context& context, const CheckedLaunch& launch) : context_(context), function_(launch.function) {
-    LaunchConfig config = launch.config;
-    if (launch.cooperative) config.workspace = workspace_ = take_workspace(context);
-    current_.emplace(context, *function_, launch.kernel, config, launch.arguments);
+  LaunchWithChildren(Context& context, SharedLaunch launch) : context_(context), function_(launch->function) {
+    if (launch->cooperative) workspace_ = take_workspace(context);
+    current_.emplace(context, std::move(launch), workspace_);
   }
   ~LaunchWithChildren() override {
     if (workspace_ != 0) context_.part<Workspaces>().free[gpu_].push_back(workspace_);
@@ -364,14 +361,19 @@ class LaunchWithChildren final : public Paused {
 
   /// A copy or fill is then performed, a kernel is the current one.
   void begin_next(Context& context) {
-    std::deque<ChildLaunch>& from = waiting_.empty() ? tails_ : waiting_;
+    std::list<ChildLaunch>& from = waiting_.empty() ? tails_ : waiting_;
     const ChildLaunch child = std::move(from.front());
     from.pop_front();
     if (child.kind != ChildLaunch::Kind::kernel) return cuda::perform(context, child);
     const Function& callee = function_in(*function_->module, child.entry);
-    const Kernel& resolved = kernel_to_run(context, callee);
-    const LaunchConfig shape{.grid = child.grid, .block = child.block, .shared_bytes = child.shared_bytes};
-    current_.emplace(context, callee, resolved, shape, arguments_of(program_of(resolved), child));
+    const Kernel& kernel = kernel_to_run(context, callee);
+    current_.emplace(context,
+                     std::make_shared<const CheckedLaunch>(
+                         CheckedLaunch{.function = {function_, &callee},  // of the same module
+                                       .kernel = kernel,
+                                       .config = {.grid = child.grid, .block = child.block, .shared_bytes = child.shared_bytes},
+                                       .arguments = arguments_of(program_of(kernel), child)}),
+                     0);
   }
 
   Context& context_;
@@ -379,16 +381,17 @@ class LaunchWithChildren final : public Paused {
   const int gpu_ = current_gpu();
   std::uint64_t workspace_ = 0;
   std::optional<OneLaunch> current_;
-  std::deque<ChildLaunch> waiting_, tails_;
+  std::list<ChildLaunch> waiting_, tails_;  ///< lists: an empty one allocates nothing
 };
 
-void CheckedLaunch::perform(Context& context) const {
-  require(function->module->is_loaded(), cudaErrorInvalidResourceHandle);  // a graph may hold it longer than the program
+void perform(Context& context, const SharedLaunch& launch) {
+  DeviceModule& module = *launch->function->module;
+  require(module.is_loaded(), cudaErrorInvalidResourceHandle);  // a graph may hold it longer than the program
   try {
-    function->module->share_managed(context);
-    if (function->module->uses_heap()) static_cast<void>(heap_of(context.space.memory()));
-    auto launch = std::make_unique<LaunchWithChildren>(context, *this);
-    if (!launch->run(context, machine::Patience::brief)) pause(context, std::move(launch));
+    module.share_managed(context);
+    if (module.uses_heap()) static_cast<void>(heap_of(context.space.memory()));
+    auto run = std::make_unique<LaunchWithChildren>(context, launch);
+    if (!run->run(context, machine::Patience::brief)) pause(context, std::move(run));
   } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
     throw ApiError(cudaErrorInvalidConfiguration, e.what());
   }
@@ -452,7 +455,7 @@ void apply(const LaunchAttribute& attribute, Request& request) {
 
 namespace {
 
-CheckedLaunch check(Context& context, const Request& request, void** arguments) {
+SharedLaunch check(Context& context, const Request& request, void** arguments) {
   require(owner_of_module(*request.function->module) == current_owner(), cudaErrorInvalidResourceHandle);
   check_shape(request);
   const Kernel& kernel = kernel_to_run(context, *request.function);
@@ -461,23 +464,21 @@ CheckedLaunch check(Context& context, const Request& request, void** arguments) 
   check_shared(context, request, program);
   check_cluster(request, program);
   if (request.cooperative) check_cooperative(context, request, program);
-  return {.function = share(*request.function),
-          .cooperative = request.cooperative,
-          .kernel = kernel,
-          .config = {.grid = dim3_of(request.grid),
-                     .block = dim3_of(request.block),
-                     .shared_bytes = static_cast<std::uint32_t>(request.shared_bytes),
-                     .cluster = dim3_of(request.cluster)},
-          .arguments = copy_arguments(program, arguments)};
+  return std::make_shared<const CheckedLaunch>(CheckedLaunch{.function = share(*request.function),
+                                                             .cooperative = request.cooperative,
+                                                             .kernel = kernel,
+                                                             .config = {.grid = dim3_of(request.grid),
+                                                                        .block = dim3_of(request.block),
+                                                                        .shared_bytes = static_cast<std::uint32_t>(request.shared_bytes),
+                                                                        .cluster = dim3_of(request.cluster)},
+                                                             .arguments = copy_arguments(program, arguments)});
 }
 
-GraphNode node_of(const Request& request, CheckedLaunch launch) {
-  auto node = std::make_shared<KernelNode>(KernelNode{.request = request, .function = launch.function, .arguments = {}, .pointers = {}});
-  for (const Argument& argument : launch.arguments) node->arguments.push_back(argument.bytes());
+GraphNode node_of(const Request& request, const SharedLaunch& launch) {
+  auto node = std::make_shared<KernelNode>(KernelNode{.request = request, .function = launch->function, .arguments = {}, .pointers = {}});
+  for (const Argument& argument : launch->arguments) node->arguments.push_back(argument.bytes());
   for (auto& bytes : node->arguments) node->pointers.push_back(bytes.data());
-  return {.type = NodeType::kernel,
-          .work = [launch = std::move(launch)](Context& state) { launch.perform(state); },
-          .made_from = std::move(node)};
+  return {.type = NodeType::kernel, .work = [launch](Context& state) { perform(state, launch); }, .made_from = std::move(node)};
 }
 
 }  // namespace
@@ -489,9 +490,9 @@ GraphNode kernel_node(Context& context, const Request& request, void** arguments
 /// It runs in the stream's context, whichever is current.
 void launch_kernel(Context& context, const Request& request, void** arguments) {
   const AsOwner as(owner_of_stream(request.stream));
-  CheckedLaunch launch = check(context, request, arguments);
-  if (capture(request.stream, [&] { return node_of(request, std::move(launch)); })) return;
-  run_in_order(context, request.stream, [launch = std::move(launch)](Context& state) { launch.perform(state); });
+  const SharedLaunch launch = check(context, request, arguments);
+  if (capture(request.stream, [&] { return node_of(request, launch); })) return;
+  run_in_order(context, request.stream, [launch](Context& state) { perform(state, launch); });
 }
 
 WARPMAT_CUDA_API unsigned __cudaPushCallConfiguration(GridSize grid, GridSize block, std::size_t shared_bytes, Stream* stream) {
