@@ -150,9 +150,9 @@ std::unique_ptr<const code::MachineCode> compile(const code::Program& program, b
 
 /// Writes the operation's code where there is a row for it: rows.cpp. False: nothing is written.
 bool write_computation(Writer& writer);
-/// A load or store of words or wides of all lanes, in the usual case: accesses.cpp.
+/// A load or store, in the usual case: accesses.cpp, elements.cpp.
 bool write_access(Writer& writer);
-/// An update of words in shared memory that gives no result: accesses.cpp.
+/// An atomic operation that gives no result: updates.cpp.
 bool write_update(Writer& writer);
 /// A special register that needs no look: rows.cpp.
 bool write_special(Writer& writer);

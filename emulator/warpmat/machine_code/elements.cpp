@@ -1,0 +1,155 @@
+// Elements of other sizes, and vectors of elements.
+
+#include <warpmat/machine_code/elements.h>
+
+#include <array>
+
+namespace warpmat::machine_code {
+namespace {
+
+/// Memory has the elements that store_lane() reads.
+void store_elements(Writer& w, const Access& access) {
+  for (int e = 0; e < access.vector; ++e) w.store_source(1 + e);
+}
+
+/// The words at rcx + the lanes' offsets, zmm0 to zmm3 in global memory, zmm0 and zmm1 in shared memory; `at` bytes behind.
+void gather_at(Writer& w, bool in_shared, const Rows& rows, int at) {
+  x86::Assembler& a = w.a();
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    const bool upper = p % 2 != 0;
+    if (in_shared && rows.parts == 2) {
+      if (p >= 2) return;
+      a.kmovw(x86::k1, lanes_of(w, RegisterClass::word, static_cast<int>(p)));
+      a.k(x86::k1).vpgatherdd(rows.part[p], x86::ptr(shared, x86::zmm(p), 0, at));
+      continue;
+    }
+    a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p)));
+    if (in_shared) {
+      if (upper) a.vextracti64x4(x86::ymm7, x86::zmm(p / 2), 1);
+      a.k(x86::k1).vpgatherdq(rows.part[p], x86::ptr(shared, upper ? x86::ymm7 : x86::ymm(p / 2), 0, at));
+    } else if (rows.parts == 4) {
+      a.k(x86::k1).vpgatherqq(rows.part[p], x86::ptr(x86::rcx, x86::zmm(p), 0, at));
+    } else {
+      a.k(x86::k1).vpgatherqd(upper ? x86::ymm7 : rows.part[p / 2].ymm(), x86::ptr(x86::rcx, x86::zmm(p), 0, at));
+      if (upper) a.vinserti64x4(rows.part[p / 2], rows.part[p / 2], x86::ymm7, 1);
+    }
+  }
+}
+
+/// Moves the offsets to multiples of 4, and leaves in zmm5, zmm6 the bits before the first element of each of the 32 words.
+void align_offsets(Writer& w, bool in_shared) {
+  x86::Assembler& a = w.a();
+  a.mov(x86::eax, 3);
+  if (in_shared) {
+    a.vpbroadcastd(x86::zmm4, x86::eax);
+    for (std::uint32_t p = 0; p < 2; ++p) {
+      a.vpandd(x86::zmm(5 + p), x86::zmm(p), x86::zmm4);
+      a.vpslld(x86::zmm(5 + p), x86::zmm(5 + p), 3);
+      a.vpandnd(x86::zmm(p), x86::zmm4, x86::zmm(p));
+    }
+    return;
+  }
+  a.vpbroadcastq(x86::zmm4, x86::rax);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.vpandq(x86::zmm7, x86::zmm(p), x86::zmm4);
+    a.vpsllq(x86::zmm7, x86::zmm7, 3);
+    a.vpmovqd(x86::ymm7, x86::zmm7);
+    const x86::Zmm& bits = p < 2 ? x86::zmm5 : x86::zmm6;
+    if (p % 2 == 0)
+      a.vmovdqa64(bits.ymm(), x86::ymm7);
+    else
+      a.vinserti64x4(bits, bits, x86::ymm7, 1);
+    a.vpandnq(x86::zmm(p), x86::zmm4, x86::zmm(p));
+  }
+}
+
+/// Elements of one or two bytes: of each lane's word, in the last result.
+void split_words(Writer& w, const code::LoadAccess& access, const std::array<Rows, 4>& rows) {
+  x86::Assembler& a = w.a();
+  const Rows& words = rows[static_cast<std::size_t>(access.vector) - 1];
+  const auto unused = static_cast<std::uint8_t>(32 - 8 * access.bytes);
+  if (access.register_bits == 16) fill(w, x86::zmm4, 0xffff);
+  for (std::size_t p = 0; p < 2; ++p)
+    if (lane_bytes(access) < 4) a.vpsrlvd(words.part[p], words.part[p], x86::zmm(5 + static_cast<std::uint32_t>(p)));
+  for (int e = 0; e < access.vector; ++e)
+    for (std::size_t p = 0; p < 2; ++p) {
+      const x86::Zmm& to = rows[static_cast<std::size_t>(e)].part[p];
+      a.vpslld(to, words.part[p], static_cast<std::uint8_t>(unused - 8 * access.bytes * e));
+      access.sign_extend ? a.vpsrad(to, to, unused) : a.vpsrld(to, to, unused);
+      if (access.register_bits == 16 && access.sign_extend) a.vpandd(to, to, x86::zmm4);
+    }
+}
+
+/// Loads the elements of the lanes that execute, whose offsets are good.
+void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, const std::array<Rows, 4>& rows) {
+  if (access.bytes >= 4) {
+    for (int e = 0; e < access.vector; ++e) gather_at(w, in_shared, rows[static_cast<std::size_t>(e)], e * access.bytes);
+    return;
+  }
+  if (lane_bytes(access) < 4) align_offsets(w, in_shared);
+  gather_at(w, in_shared, rows[static_cast<std::size_t>(access.vector) - 1], 0);
+  split_words(w, access, rows);
+}
+
+/// The bytes of all lanes are good: zmm0 to zmm3 are their offsets.
+void find_offsets(Writer& w, const Access& access, bool in_shared, const Rows& addresses, const asmjit::Label& otherwise,
+                  const asmjit::Label& fresh) {
+  if (!in_shared) return find_global_offsets(w, access, addresses, otherwise);
+  find_shared_offsets(w, access, addresses, otherwise);
+  check_lanes(w, access, otherwise, fresh);
+}
+
+}  // namespace
+
+bool has_usual_elements(const Access& access, int operands) {
+  if (access.vector > 4 || operands != access.vector) return false;
+  if (access.bytes == 8) return access.register_bits == 64 && access.vector <= 2;
+  if (access.bytes == 4) return access.register_bits == 32;
+  return (access.register_bits == 16 || access.register_bits == 32) && lane_bytes(access) <= 4;
+}
+
+void write_elements_load(Writer& w, bool in_shared) {
+  x86::Assembler& a = w.a();
+  const auto& access = w.program().of<code::LoadAccess>(w.operation());
+  const Rows addresses = w.source(0, address_class(access));
+  std::array<Rows, 4> rows;
+  const auto each = [&](auto visit) {
+    for (int e = 0; e < access.vector; ++e) visit(e, rows[static_cast<std::size_t>(e)]);
+  };
+  each([&](int, Rows& row) { row = w.result(access.register_bits == 64 ? RegisterClass::wide : RegisterClass::word); });
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
+  if (w.masked()) {
+    each([&](int e, Rows&) { w.store_result(e); });
+    w.load_mask();
+    a.test(x86::r8d, x86::r8d);
+    a.jz(skip);
+  }
+  find_offsets(w, access, in_shared, addresses, otherwise, otherwise);
+  gather_elements(w, access, in_shared, rows);
+  each([&](int e, Rows& row) { w.masked() ? w.commit_stored(row, e) : w.commit(row, e); });
+  a.bind(skip);
+  w.end_outside();
+}
+
+void write_elements_store(Writer& w, bool in_shared) {
+  x86::Assembler& a = w.a();
+  const Access& access = w.program().access(w.operation());
+  const Rows addresses = w.source(0, address_class(access));
+  const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel(), fresh = a.newLabel();
+  store_elements(w, access);
+  if (w.masked()) {
+    w.load_mask();
+    a.test(x86::r8d, x86::r8d);
+    a.jz(skip);
+  }
+  find_offsets(w, access, in_shared, addresses, otherwise, fresh);
+  if (in_shared)
+    store_each_shared(w, access, fresh, otherwise);
+  else
+    store_each_global(w, access);
+  note_store(w);
+  a.bind(skip);
+  w.end_outside();
+}
+
+}  // namespace warpmat::machine_code
