@@ -33,7 +33,7 @@ void BulkStoreCheck::bulk_completes(const BulkEvent& copy) {
   const auto pc = static_cast<std::size_t>(store.state->split().pc);
   const code::Operation& operation = setup_.program.operations[pc];
   if (operation.semantics == Semantics::exit) return warn_of_exit(store);
-  if (operation.semantics == Semantics::bulk_wait && setup_.program.of<code::BulkWait>(operation).reads_only) keep_written(store, copy);
+  if (operation.semantics == Semantics::bulk_wait && setup_.program.has(operation, ".read")) keep_written(store, copy);
 }
 
 void BulkStoreCheck::warn_of_exit(const Store& store) {
@@ -63,12 +63,12 @@ void BulkStoreCheck::keep_written(const Store& store, const BulkEvent& copy) {
 void BulkStoreCheck::copies_complete(const Event& event) {
   const code::Operation& operation = operation_of(event);
   if (written_.empty() || operation.semantics != Semantics::bulk_wait) return;
-  const code::BulkWait wait = setup_.program.of<code::BulkWait>(operation);
-  if (wait.reads_only) return;
+  if (setup_.program.has(operation, ".read")) return;
+  const std::uint32_t pending = setup_.program.of<code::WaitGroups>(operation).pending;
   const machine::WarpState& warp = warp_of(event);
   std::erase_if(written_, [&](const Written& each) {
     return each.store.state == &warp && (event.lanes() >> each.store.lane & 1) != 0 &&
-           std::uint64_t{each.store.group} + wait.pending < warp.bulk_groups(each.store.lane);
+           std::uint64_t{each.store.group} + pending < warp.bulk_groups(each.store.lane);
   });
   if (written_.empty()) want(EventKinds::copies);
 }
