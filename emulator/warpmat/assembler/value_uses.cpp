@@ -112,12 +112,6 @@ int ValueUses::writer(int operation, int operand) const {
   return operand < static_cast<int>(sources) ? writers_[first_source_[index] + static_cast<std::size_t>(operand)] : -1;
 }
 
-bool ValueUses::is_needed_behind(int operation, Value value) const {
-  const auto block = std::ranges::find(blocks_, operation + 1, &Block::last);
-  return block != blocks_.end() &&
-         std::ranges::any_of(block->next, [&](int next) { return live_in_[static_cast<std::size_t>(next)].contains(value); });
-}
-
 /// Marks what stores and the like, and perhaps `branches`, need, directly or not. A value that only a loop's next round of itself needs is
 /// not needed.
 void ValueUses::find_needed(bool branches) {

@@ -39,10 +39,6 @@ std::optional<Arithmetic::Kind> kind_of(const Match& match) {
 
 }  // namespace
 
-bool has_numbers(const Match& match) {
-  return !match.types.empty() && is_contracted(*match.types.back());
-}
-
 bool is_of(const DraftOperation& operation, Name name) {
   return operation.match != nullptr && operation.match->is(name);
 }

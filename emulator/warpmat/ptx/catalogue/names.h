@@ -31,6 +31,7 @@ class Qualifier {
     for (const char c : text) qualifier.number_ = (qualifier.number_ ^ static_cast<std::uint8_t>(c)) * 0x01000193;
     return qualifier;
   }
+  constexpr std::uint32_t number() const { return number_; }
   friend constexpr auto operator<=>(const Qualifier&, const Qualifier&) = default;
 
  private:
@@ -45,19 +46,22 @@ class Qualifiers {
   void add(Qualifier qualifier) {
     assert(count_ < most);
     all_[count_++] = qualifier;
+    some_ |= bit(qualifier);
   }
   bool has(Qualifier qualifier) const {
-    bool found = false;  // all are compared, by vectors
-    for (const Qualifier each : all_) found |= each == qualifier;
-    return found;
+    if ((some_ & bit(qualifier)) == 0) return false;  // most often
+    return std::find(all_.begin(), all_.begin() + count_, qualifier) != all_.begin() + count_;
   }
   bool has_any(std::initializer_list<Qualifier> some) const {
     return std::ranges::any_of(some, [&](Qualifier each) { return has(each); });
   }
 
  private:
+  static constexpr std::uint64_t bit(Qualifier qualifier) { return std::uint64_t{1} << qualifier.number() % 64; }
+
+  std::uint64_t some_ = 0;  ///< a bit for each, which others may share
   std::array<Qualifier, most> all_{};
-  std::size_t count_ = 0;
+  std::uint32_t count_ = 0;
 };
 
 /// What passes and checks ask of an instruction as a whole: a set of bits.
