@@ -220,16 +220,16 @@ TEST_CASE("each qualifier that something asks for is one of rows, whose numbers 
     for (const OpcodePlace& place : pattern.places) spelled.insert(place.alternatives.begin(), place.alternatives.end());
   std::map<Qualifier, std::string> by_number{{Qualifier(), ""}};
   for (const std::string& qualifier : spelled) {
-    INFO(qualifier << " has the number of " << by_number[Qualifier::of(qualifier)]);
-    CHECK(by_number.emplace(Qualifier::of(qualifier), qualifier).second);
+    const auto [place, added] = by_number.emplace(Qualifier::of(qualifier), qualifier);
+    INFO(qualifier << " has the number of " << place->second);
+    CHECK(added);
   }
-  // Where strings of that shape are no qualifiers, they do not stand behind these.
   const std::regex asked(
-      R"re((?:has\(|has\(operation, |has_any\(|[ {(]Qualifier\(|[A-Z][A-Za-z]*\{|Name::\w+, |\{)("\.[A-Za-z][\w:]*"(?:, "\.[\w:]+")*))re");
+      R"re((?:has\(|has\(operation, |has_any\(\{|Qualifier\(|Qualifier(?:, \d+)?>(?: \w+)?\{|[A-Z]\w*\{|Name::\w+, )("\.\w[\w:]*"(?:, "\.[\w:]+")*))re");
   const std::regex text(R"re("(\.[^"]+)")re");
   std::size_t found = 0;
   for (const SourceFile& file : source_files({"emulator/warpmat/ptx/catalogue", "emulator/warpmat/ir", "emulator/warpmat/lower",
-                                              "emulator/warpmat/assembler", "emulator/warpmat/machine"},
+                                              "emulator/warpmat/assembler", "emulator/warpmat/machine", "emulator/warpmat/checks"},
                                              {".h", ".cpp"}))
     for (std::sregex_iterator each(file.text.begin(), file.text.end(), asked), end; each != end; ++each) {
       const std::string texts = (*each)[1];
