@@ -199,7 +199,7 @@ typedef struct warpmat_argument {
 #define WARPMAT_ARGUMENT(variable) \
   { &(variable), sizeof(variable) }
 
-/* Checks in addition to those that are always made (docs/use/launch.md). */
+/* Checks in addition to those that are always made (docs/use/launch.md), of a config that does not name them. */
 #define WARPMAT_CHECK_RACES 16u    /* also check for races: unordered accesses of two warps to a byte, at least one a write */
 #define WARPMAT_SKIP_UNWRITTEN 32u /* no check for uninitialised values of shared memory */
 #define WARPMAT_SKIP_COPIES 64u    /* no check for reads of cp.async data before the wait */
@@ -358,6 +358,7 @@ typedef struct warpmat_launch_config {
   uint64_t workspace;
   double most_seconds;       /* 0: no limit; else WARPMAT_LIMIT for a launch that takes longer */
   uint64_t most_block_bytes; /* 0: no limit; else WARPMAT_NO_MEMORY if registers, local and shared memory of the blocks at once are more */
+  const char* checks;        /* those of the launch, "races,lanes", as `warpmat launch --check` has them; null: by `flags` */
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

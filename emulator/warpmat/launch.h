@@ -269,20 +269,26 @@ struct LaunchConfig {
   std::uint64_t workspace = 0;     ///< of a cooperative launch: the address of its size and its barrier, both u32 and the barrier zero
 };
 
-/// Optional checks. Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/use/launch.md.
+// The optional checks: ROW(NAME, USUAL, ALSO, FINDS) of each. NAME is a field of Checks, a keyword of Python's, and a word of --check,
+// which turns on ALSO, too. USUAL: whether a launch has it that does not say.
+#define WARPMAT_EACH_CHECK(ROW)                                                                                                   \
+  ROW(uninitialised, true, stores, "an uninitialised value of shared memory affects control flow, an address or global memory")   \
+  ROW(copies, true, copies, "data of cp.async is read before the wait for it, or by other warps before a barrier")                \
+  ROW(races, false, races,                                                                                                        \
+      "two warps access a byte of shared memory, at least one writes, and no synchronisation orders them. Of two lanes of a "     \
+      "warp, and of two blocks in global memory, it is a warning")                                                                \
+  ROW(lanes, false, lanes, "a shuffle reads a lane that takes no part, which PTX leaves undefined; else a note")                  \
+  ROW(fences, true, fences, "with copies: a bulk copy or wgmma reads bytes without a fence.proxy.async; else a warning")          \
+  ROW(stores, true, uninitialised, "with uninitialised: global memory gets such a value; else a warning")                         \
+  ROW(global, false, uninitialised,                                                                                               \
+      "with uninitialised: also a value of global memory that nobody has written, as DeviceMemory::set_unwritten() says. Stores " \
+      "of what is computed from it and atomics on such bytes are warnings")
+
+/// Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/use/launch.md.
 struct Checks {
-  bool uninitialised = true;  ///< an uninitialised value of shared memory affects control flow, an address or global memory
-  bool copies = true;         ///< data of cp.async is read before the wait for it, or by other warps before a barrier
-  /// Two warps access a byte of shared memory, at least one writes, and no synchronisation orders them. Of two lanes of one warp,
-  /// LaunchResult::warnings reports it
-  bool races = false;
-  bool lanes = false;  ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult reports it
-  /// With `copies`: a bulk copy or wgmma reads bytes without a fence.proxy.async. If false, LaunchResult::warnings reports it
-  bool fences = true;
-  bool stores = true;  ///< with `uninitialised`: global memory gets such a value. If false, LaunchResult::warnings reports it
-  /// With `uninitialised`: also a value of global memory that nobody has written, as DeviceMemory::set_unwritten() says. Stores of what is
-  /// computed from it and atomics on such bytes are in LaunchResult::warnings
-  bool global = false;
+#define WARPMAT_CHECK(name, usual, also, finds) bool name = usual;
+  WARPMAT_EACH_CHECK(WARPMAT_CHECK)
+#undef WARPMAT_CHECK
 };
 
 /// What a kernel leaves to the GPU (CUDA's dynamic parallelism): a launch, a copy or a fill. It may run when the grid of that kernel has

@@ -132,8 +132,7 @@ const std::vector<Selection>& selections(std::string_view mnemonic) {
 void add_video_cases(const Match& match, const std::string& opcode, std::vector<ScalarCase>& cases) {
   for (const Selection& selection : selections(match.pattern->mnemonic)) {
     const bool merges = !selection.behind[0].empty();
-    const bool has_second =
-        match.has(catalogue::Qualifier::add) || match.has(catalogue::Qualifier::min) || match.has(catalogue::Qualifier::max);
+    const bool has_second = match.has(".add") || match.has(".min") || match.has(".max");
     ScalarCase made = plain_case(match, opcode, merges || has_second);
     scalar::Video& video = made.executable.modifiers.video;
     bool fits = true;

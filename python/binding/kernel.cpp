@@ -128,7 +128,7 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.most_block_bytes = option<std::uint64_t>(options, "memory");
   out.execution = execution_options(option<std::string>(options, "undefined"), option<std::string>(options, "path"));
   const auto checks = option<py::dict>(options, "checks");
-  for (const CheckMember& each : each_check) out.checks.*each.check = option<bool>(checks, each.name);
+  for (const CheckRow& row : check_rows) out.checks.*row.check = option<bool>(checks, row.name);
   out.stop = &stop;
   if (banks != nullptr) out.observers = {banks};
   return out;
@@ -305,11 +305,16 @@ void bind_kernel(py::module_& module) {
       "parse_checks",
       [](std::string_view text) {
         const Checks checks = checks_of(text);
-        std::map<std::string, bool> out;
-        for (const CheckMember& each : each_check) out[each.name] = checks.*each.check;
+        py::dict out;  // in the order of the rows
+        for (const CheckRow& row : check_rows) out[row.name] = checks.*row.check;
         return out;
       },
       py::arg("text"));
+  module.def("check_rows", [] {
+    std::vector<std::tuple<std::string, bool, std::string>> rows;
+    for (const CheckRow& row : check_rows) rows.emplace_back(row.name, row.usual, row.finds);
+    return rows;
+  });
   module.def("gpu_hardware", &gpu_hardware);
   module.def("demangled_name", &demangled_name, py::arg("name"));
   module.def(

@@ -222,6 +222,21 @@ $end:
     assert trap.value.lane == 2 and trap.value.kind == "undefined"
 
 
+def test_checks_are_those_of_the_library_and_do_not_change():
+    checks = Checks(races=True)
+    assert (checks.races, checks.copies, checks.lanes, checks.global_) == (True, True, False, False)
+    assert checks == Checks(races=True) != Checks() and hash(Checks()) == hash(Checks(races=False))
+    assert Checks.of("all").by_name() == dict.fromkeys(checks.by_name(), True) and "global" in checks.by_name()
+    assert repr(Checks()).startswith("Checks(uninitialised=True, copies=True, races=False, ")
+    assert "races: two warps access a byte" in Checks.__doc__
+    with pytest.raises(TypeError, match="'race' is no check: there are uninitialised, "):
+        Checks(race=True)
+    with pytest.raises(AttributeError, match="Checks\\(races=False\\) is another one"):
+        checks.races = False
+    with pytest.raises(AttributeError, match="'race' is no check"):
+        print(checks.race)
+
+
 def test_storing_an_uninitialised_value_ends_a_launch_or_is_a_warning():
     text = """
 .version 8.0

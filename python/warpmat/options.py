@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from typing import Dict, Sequence, Union
 
@@ -61,35 +61,45 @@ class Major(Choice):
     MN = "mn"
 
 
-@dataclass(frozen=True)
 class Checks:
-    """What a launch looks for, beside accesses outside of memory.
+    """What a launch looks for, beside accesses outside of memory: Checks(races=True)."""
 
-    uninitialised: uses of what nothing has written. copies: reads before an asynchronous copy was waited for. races: accesses of several threads
-    that nothing orders. lanes: lanes that are read and take no part. fences: fences of proxies that are missing. stores: uninitialised values
-    that are stored. global_: bytes of global memory that nothing has written.
-    """
+    _rows = _core.check_rows()
+    _fields = tuple("global_" if name == "global" else name for name, _, _ in _rows)
 
-    uninitialised: bool = True
-    copies: bool = True
-    races: bool = False
-    lanes: bool = False
-    fences: bool = True
-    stores: bool = True
-    global_: bool = False
+    def __init__(self, **asked: bool) -> None:
+        for name in asked:
+            if name not in self._fields:
+                raise TypeError(f"{name!r} is no check: there are {', '.join(self._fields)}")
+        usual = (usual for _, usual, _ in self._rows)
+        self.__dict__.update(zip(self._fields, usual), **asked)
+
+    def __getattr__(self, name: str) -> bool:  # of those that __init__ has not set
+        raise AttributeError(f"{name!r} is no check: there are {', '.join(self._fields)}")
+
+    def __setattr__(self, name: str, on: bool) -> None:
+        raise AttributeError(f"a Checks does not change: Checks({name}={on}) is another one")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Checks) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"Checks({', '.join(f'{name}={on}' for name, on in vars(self).items())})"
 
     @classmethod
     def of(cls, names: str) -> Checks:
         """From words as `warpmat launch --check` has them: "all", "none", or "races,lanes". ValueError for others."""
-        return cls(**{_field(name): on for name, on in _core.parse_checks(names).items()})
+        return cls(**dict(zip(cls._fields, _core.parse_checks(names).values())))
 
     def by_name(self) -> Dict[str, bool]:
         """Each check by its name in `--check`."""
-        return {field.name.rstrip("_"): getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, field) for (name, _, _), field in zip(self._rows, self._fields)}
 
 
-def _field(name: str) -> str:
-    return "global_" if name == "global" else name
+Checks.__doc__ = f"{Checks.__doc__}\n\n" + "\n".join(f"{field}: {finds}." for field, (_, _, finds) in zip(Checks._fields, Checks._rows))
 
 
 @dataclass(frozen=True)

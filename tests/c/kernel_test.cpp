@@ -163,6 +163,11 @@ TEST_CASE("C: storing an uninitialised value ends a launch, or is told to warn",
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("what is stored in global memory comes from uninitialised shared memory") != std::string::npos);
+  config.checks = "races,stores";  // and not the flags
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNWRITTEN);
+  config.checks = "racing";
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(std::string(error.message).find("'racing' is no check: there are uninitialised, ") == 0);
 }
 
 namespace {

@@ -2,11 +2,15 @@
 
 #include <warpmat/launch/check_list.h>
 
+#include <algorithm>
+#include <regex>
+
 #include <fmt/core.h>
 
 #include "catch.h"
 #include "contains.h"
 #include "machine/kernel.h"
+#include "structure/source_files.h"
 
 namespace warpmat::stores_test {
 
@@ -229,11 +233,24 @@ TEST_CASE("a box of which uninitialised bytes lie inside of the tensor is such a
   CHECK(contains(trap_of(11), "the copy reads uninitialised shared memory"));
 }
 
+TEST_CASE("each check has a row in the page of launches, and is named where another word is refused", "[checks]") {
+  const std::vector<SourceFile> pages = source_files({"docs/use"}, {".md"});
+  const std::string page = std::ranges::find(pages, "docs/use/launch.md", &SourceFile::path)->text;
+  for (const CheckRow& row : check_rows) {
+    CAPTURE(row.name);
+    CHECK(std::regex_search(page, std::regex(fmt::format("\n\\|[^|]*`{}`", row.name))));
+    CHECK(contains(all_check_names(), row.name));
+    CHECK(Checks{}.*row.check == row.usual);
+  }
+  CHECK(all_check_names().ends_with(", uses, memcheck, racecheck, initcheck and synccheck"));
+}
+
 TEST_CASE("lists of checks say whether such a store ends the launch", "[checks]") {
   CHECK((parse_checks("uninitialised").uninitialised && parse_checks("uninitialised").stores));
   CHECK((parse_checks("uses,copies").uninitialised && !parse_checks("uses,copies").stores));
   CHECK(parse_checks("uses,uninitialised").stores);
   CHECK(parse_checks("all").stores);
+  CHECK((parse_checks("stores").uninitialised && parse_checks("stores").stores));
   const Checks races = parse_checks("memcheck,racecheck");
   CHECK((races.races && races.copies && !races.uninitialised && !races.lanes && !races.fences && !races.stores));
   const Checks others = parse_checks("initcheck,synccheck");

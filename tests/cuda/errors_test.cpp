@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/launch/check_list.h>
+
 #include "catch.h"
 #include "cuda/nvcc_program.h"
 #include "paths.h"
@@ -214,21 +216,19 @@ TEST_CASE("another process uses memory and events by their handles", "[cuda]") {
 
 TEST_CASE("wrong settings are refused", "[cuda]") {
   const struct {
-    const char *variable, *message;
+    const char* variable;
+    std::string message;
   } cases[] = {
       {"WARPMAT_CUDA_TARGET=sm_1", "WARPMAT_CUDA_TARGET=sm_1: a target or card such as sm_90a or A100 is needed"},
       {"WARPMAT_CUDA_JOBS=two", "WARPMAT_CUDA_JOBS=two: a number from 0 to 1024 is needed"},
-      {"WARPMAT_CUDA_CHECK=race",
-       "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, uses, copies, races, lanes, fences, global, memcheck, "
-       "racecheck, "
-       "initcheck and synccheck, all and none"},
+      {"WARPMAT_CUDA_CHECK=race", "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are " + all_check_names() + ", all and none"},
       {"WARPMAT_CUDA_TIMING=late", "WARPMAT_CUDA_TIMING=late: latest or card is needed"},
       {"WARPMAT_CUDA_SUPPRESSIONS=none.supp", "WARPMAT_CUDA_SUPPRESSIONS=none.supp: cannot read the suppressions 'none.supp'"},
   };
   for (const auto& each : cases) {
     const Outcome outcome = run_program(cuda_program_path(), {"works"}, {"LD_LIBRARY_PATH=" + cuda_libraries_path(), each.variable});
     CHECK(outcome.status == 1);
-    CHECK(outcome.err == "warpmat: " + std::string(each.message) + "\n");
+    CHECK(outcome.err == "warpmat: " + each.message + "\n");
   }
 }
 

@@ -215,8 +215,7 @@ TensorProduct tensor_product_of(const std::string& opcode, std::optional<std::ui
 
 std::string tensor_layout(const LayoutOptions& options) {
   const auto match = catalogue::find_row(options.opcode);
-  const bool transfers = match && (match->has(catalogue::Qualifier::ld) || match->has(catalogue::Qualifier::st)),
-             multiplies = match && match->has(catalogue::Qualifier::mma);
+  const bool transfers = match && (match->has(".ld") || match->has(".st")), multiplies = match && match->has(".mma");
   if (!transfers && !multiplies)
     throw std::invalid_argument(match ? fmt::format("{} has no layout: tcgen05.ld, .st and .mma have", options.opcode)
                                       : catalogue::explain_unknown_row(options.opcode));

@@ -22,7 +22,6 @@ namespace warpmat::code {
 using catalogue::is_number;
 using catalogue::Match;
 using catalogue::Name;
-using catalogue::Qualifier;
 
 namespace {
 
@@ -80,7 +79,7 @@ constexpr std::array functions{
     ApproximateFunction{Name::cos, cosine_of, true}};
 
 const ApproximateFunction* find_function(const Match& match) {
-  if (!match.has(Qualifier::approx) || match.types.size() != 1 || !is_number(*match.types[0], Format::f32)) return nullptr;
+  if (!match.has(".approx") || match.types.size() != 1 || !is_number(*match.types[0], Format::f32)) return nullptr;
   const auto* const found = std::ranges::find(functions, match.name(), &ApproximateFunction::name);
   return found == functions.end() ? nullptr : found;
 }
@@ -100,14 +99,14 @@ std::uint32_t scaled(const ApproximateFunction& function, float x) {
 
 /// Nothing of zeros, infinities and NaNs, and where the result is a NaN: there the instruction at run time gives the same.
 std::optional<std::uint32_t> approximate(const ApproximateFunction& function, const Match& match, std::uint32_t source) {
-  const bool ftz = match.has(Qualifier::ftz);
+  const bool ftz = match.has(".ftz");
   const float x = to_float(ftz || function.flushes ? flush(source) : source);
   if (x == 0 || !std::isfinite(x) || std::isnan(function.of(x))) return std::nullopt;
   return ftz ? flush(to_bits(function.of(x))) : scaled(function, x);
 }
 
 bool is_quotient(const Match& match) {
-  return match.is(Name::div) && (match.has(Qualifier::approx) || match.has(Qualifier::full));
+  return match.is(Name::div) && (match.has(".approx") || match.has(".full"));
 }
 
 /// A quotient by a number: the dividend times `scale`, times `reciprocal`; f32 bits.
@@ -119,8 +118,8 @@ ConstantDivisor constant_divisor(const Match& match, std::uint32_t divisor) {
   ConstantDivisor by;
   const std::uint32_t magnitude = divisor & ~f32_sign;
   float scale = 1;
-  if (match.has(Qualifier::full) && magnitude > two_to_126) scale = 0.25F;
-  if (!match.has(Qualifier::ftz) && magnitude < smallest_normal) scale = 0x1p24F;
+  if (match.has(".full") && magnitude > two_to_126) scale = 0.25F;
+  if (!match.has(".ftz") && magnitude < smallest_normal) scale = 0x1p24F;
   by.scale = std::bit_cast<std::uint32_t>(scale);
   const float scaled_divisor = to_float(flush(std::bit_cast<std::uint32_t>(to_float(divisor) * scale)));
   by.reciprocal = flush(to_bits(1.0 / scaled_divisor));
@@ -206,7 +205,7 @@ class ConstantFolding {
   void divide(const DraftOperation& operation, std::uint32_t divisor, std::vector<DraftOperation>& out) {
     const ConstantDivisor by = constant_divisor(*operation.match, divisor);
     note(operation, Folded::Kind::divided, by.reciprocal);
-    const std::string ftz = operation.match->has(Qualifier::ftz) ? ".ftz" : "";
+    const std::string ftz = operation.match->has(".ftz") ? ".ftz" : "";
     Value dividend = operation.sources[0];
     if (by.scale != f32_one) {
       const Value scaled_dividend = new_register_like(function_, operation.results[0]);

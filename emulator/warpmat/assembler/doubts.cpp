@@ -19,7 +19,6 @@ using catalogue::is_integer_of;
 using catalogue::is_number;
 using catalogue::Match;
 using catalogue::Name;
-using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -227,7 +226,7 @@ class Doubts {
     if (is_one_of(operation, divisions)) return !is_floating(operation) && may_come_from(i, operation.sources[1], is_logic);
     constexpr std::array comparisons{Name::set, Name::setp};
     if (!is_one_of(operation, comparisons) || is_floating(operation, operation.match->types.size() - 1)) return false;
-    if (!operation.match->has(Qualifier::eq) && !operation.match->has(Qualifier::ne)) return false;
+    if (!operation.match->has(".eq") && !operation.match->has(".ne")) return false;
     return (may_come_from(i, operation.sources[0], is_logic) && number(i, 1) == 0) ||
            (may_come_from(i, operation.sources[1], is_logic) && number(i, 0) == 0);
   }
@@ -255,7 +254,7 @@ class Doubts {
     constexpr std::array approximate{Name::rcp, Name::rsqrt};
     if (!is_one_of(operation, sums) || !is_number(*operation.match->types[0], Format::f64)) return false;
     const auto is_approximate = [&](const DraftOperation& writer) {
-      return is_one_of(writer, approximate) && is_number(*writer.match->types[0], Format::f64) && writer.match->has(Qualifier::approx);
+      return is_one_of(writer, approximate) && is_number(*writer.match->types[0], Format::f64) && writer.match->has(".approx");
     };
     const bool equal = operation.sources[0] == operation.sources[1];
     const bool constant = is_constant(operation.sources[0]) || is_constant(operation.sources[1]);
@@ -276,7 +275,7 @@ class Doubts {
       case Name::bfe: return match.types[0]->is_signed && source(1) && (*source(1) & 0xff) > 31;
       case Name::bfi: return source(0) && source(2) && source(3) && (*source(3) & 0xff) > 31;
       case Name::slct: return !match.types[0]->is_floating() && source(2).has_value();
-      case Name::madc: return match.has(Qualifier::hi) && match.types[0]->bits == 64;
+      case Name::madc: return match.has(".hi") && match.types[0]->bits == 64;
       default:
         if (changes_sign(operation) && source(0)) return true;
     }
@@ -297,9 +296,8 @@ class Doubts {
   bool multiplies_by_one(int i) {
     const DraftOperation& operation = at(i);
     const Match& match = *operation.match;
-    const bool rounds = match.has(Qualifier::rn) || match.has(Qualifier::rz) || match.has(Qualifier::rm) || match.has(Qualifier::rp);
-    if (!is_floating(operation) || !has_one_type(operation) || rounds || match.has(Qualifier::ftz) || match.has(Qualifier::sat))
-      return false;
+    const bool rounds = match.has(".rn") || match.has(".rz") || match.has(".rm") || match.has(".rp");
+    if (!is_floating(operation) || !has_one_type(operation) || rounds || match.has(".ftz") || match.has(".sat")) return false;
     const auto* const format = std::ranges::find_if(numbers, [&](const Number& each) { return is_number(*match.types[0], each.format); });
     const auto is_one = [&](std::optional<std::uint64_t> factor) { return factor && (*factor & ~format->sign) == format->one; };
     return format != numbers.end() && (is_one(number(i, 0)) || is_one(number(i, 1)));
@@ -308,8 +306,7 @@ class Doubts {
   /// cvt.ftz.f64.f32 of a mul.f32: the product flushes its factors, too.
   bool flushes_product(int i) {
     const DraftOperation& operation = at(i);
-    if (!is_of(operation, Name::cvt) || !operation.match->has(Qualifier::ftz) || !is_number(*operation.match->types[0], Format::f64))
-      return false;
+    if (!is_of(operation, Name::cvt) || !operation.match->has(".ftz") || !is_number(*operation.match->types[0], Format::f64)) return false;
     return may_come_from(i, operation.sources[0], [](const DraftOperation& writer) {
       return is_of(writer, Name::mul) && is_f32(writer) && writer.match->qualifiers.size() == 1;
     });
@@ -317,7 +314,7 @@ class Doubts {
 
   /// abs of halves, which is left out of a register in which an f32 instruction with .sat has left a number.
   bool leaves_out_abs(int i) {
-    const auto saturates = [](const DraftOperation& writer) { return is_f32(writer) && writer.match->has(Qualifier::sat); };
+    const auto saturates = [](const DraftOperation& writer) { return is_f32(writer) && writer.match->has(".sat"); };
     return is_of(at(i), Name::abs) && is_of_halves(at(i)) && may_come_from(i, at(i).sources[0], saturates);
   }
 

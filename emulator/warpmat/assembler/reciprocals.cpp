@@ -13,13 +13,12 @@ namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
-using catalogue::Qualifier;
 
 namespace {
 
 /// Whether it is that function with .approx.ftz.f32.
 bool is_flushing(const DraftOperation& operation, Name name) {
-  return is_of(operation, name) && operation.match->has(Qualifier::approx) && operation.match->has(Qualifier::ftz) &&
+  return is_of(operation, name) && operation.match->has(".approx") && operation.match->has(".ftz") &&
          catalogue::is_number(*operation.match->types.back(), Format::f32);
 }
 

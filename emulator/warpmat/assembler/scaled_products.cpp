@@ -20,7 +20,6 @@ namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
-using catalogue::Qualifier;
 
 namespace {
 
@@ -35,8 +34,7 @@ constexpr std::array scales{Scale{0x3e000000, "d8"}, Scale{0x3e800000, "d4"}, Sc
 bool is_product(const DraftOperation& operation) {
   if (!is_of(operation, Name::mul) || operation.match->types.size() != 1 || operation.results.size() != 1) return false;
   const Match& match = *operation.match;
-  return catalogue::is_number(*match.types[0], Format::f32) && !match.has(Qualifier::rz) && !match.has(Qualifier::rm) &&
-         !match.has(Qualifier::rp);
+  return catalogue::is_number(*match.types[0], Format::f32) && !match.has(".rz") && !match.has(".rm") && !match.has(".rp");
 }
 
 /// A mul by a power, and the product that it reads.
@@ -128,8 +126,8 @@ class ScaledProducts {
     const Arithmetic& arithmetic = *classify_arithmetic(inner, draft_);
     if (arithmetic.kind != Arithmetic::Kind::mul) add_quotient_steps(function_, draft_, arithmetic, factors, inner, out);
     std::string opcode = "%fmul." + std::string(scaling.scale->name);
-    if (outer.match->has(Qualifier::ftz)) opcode += ".ftz";
-    if (outer.match->has(Qualifier::sat)) opcode += ".sat";
+    if (outer.match->has(".ftz")) opcode += ".ftz";
+    if (outer.match->has(".sat")) opcode += ".sat";
     out.push_back(draft_.make(opcode + ".f32", inner.results, {factors[0], factors[1]}, inner));
     draft_.program.folded.push_back({outer.operation.statement, Folded::Kind::scaled, scaling.scale->power});
   }

@@ -6,7 +6,6 @@ namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
-using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -25,11 +24,11 @@ bool is_word_integer(const Match& match) {
 /// the statement and another sum: so also begins_new_block().
 bool is_call(const Match& match) {
   switch (match.name()) {
-    case Name::div: return !match.has(Qualifier::approx) && !match.has(Qualifier::full) && !is_word_integer(match);
+    case Name::div: return !match.has(".approx") && !match.has(".full") && !is_word_integer(match);
     case Name::rem: return !is_word_integer(match);
     case Name::rcp:
-    case Name::sqrt: return !match.has(Qualifier::approx);
-    case Name::rsqrt: return catalogue::is_number(*match.types[0], Format::f64) && !match.has(Qualifier::ftz);
+    case Name::sqrt: return !match.has(".approx");
+    case Name::rsqrt: return catalogue::is_number(*match.types[0], Format::f64) && !match.has(".ftz");
     default: return false;
   }
 }
@@ -40,10 +39,10 @@ bool begins_new_block(const Match& match) {
     case Name::div:
     case Name::rem: return is_word_integer(match) && match.types[0]->is_signed;
     case Name::bfind: return !is_word_integer(match);
-    case Name::membar: return !match.has(Qualifier::proxy);
-    case Name::fence: return !match.has(Qualifier::proxy) && !match.has(Qualifier::acquire) && !match.has(Qualifier::release);
-    case Name::createpolicy: return match.has(Qualifier::range);
-    case Name::griddepcontrol: return match.has(Qualifier::launch_dependents);
+    case Name::membar: return !match.has(".proxy");
+    case Name::fence: return !match.has(".proxy") && !match.has(".acquire") && !match.has(".release");
+    case Name::createpolicy: return match.has(".range");
+    case Name::griddepcontrol: return match.has(".launch_dependents");
     case Name::setmaxnreg:
     case Name::pmevent:
     case Name::brkpt: return true;
@@ -54,7 +53,7 @@ bool begins_new_block(const Match& match) {
 /// Whether ptxas branches around the guarded operation. Arithmetic it computes in all lanes, and selects; but not what writes a carry.
 bool is_branched_around(const DraftOperation& draft, const Match* match) {
   if (!draft.operation.guarded || draft.operation.semantics == Semantics::branch) return false;
-  return !catalogue::computes(draft.operation.semantics) || (match != nullptr && match->has(Qualifier::cc));
+  return !catalogue::computes(draft.operation.semantics) || (match != nullptr && match->has(".cc"));
 }
 
 bool may_leave(const DraftOperation& draft) {
@@ -111,12 +110,6 @@ int ValueUses::writer(int operation, int operand) const {
   const auto index = static_cast<std::size_t>(operation);
   const std::size_t sources = function_.operations[index].sources.size();
   return operand < static_cast<int>(sources) ? writers_[first_source_[index] + static_cast<std::size_t>(operand)] : -1;
-}
-
-bool ValueUses::is_needed_behind(int operation, Value value) const {
-  const auto block = std::ranges::find(blocks_, operation + 1, &Block::last);
-  return block != blocks_.end() &&
-         std::ranges::any_of(block->next, [&](int next) { return live_in_[static_cast<std::size_t>(next)].contains(value); });
 }
 
 /// Marks what stores and the like, and perhaps `branches`, need, directly or not. A value that only a loop's next round of itself needs is

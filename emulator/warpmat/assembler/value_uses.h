@@ -30,8 +30,6 @@ class ValueUses {
   int writer(int operation, int operand) const;
   /// The region of an operation, or -1 where its result is not needed.
   int region(int operation) const { return region_[static_cast<std::size_t>(operation)]; }
-  /// Whether a block that may follow `operation`, the last of its block, or one behind it needs what the register holds there.
-  bool is_needed_behind(int operation, Value value) const;
 
  private:
   using Bits = std::vector<bool>;

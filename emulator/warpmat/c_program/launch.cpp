@@ -14,6 +14,7 @@
 #include <warpmat/c_program/handles.h>
 #include <warpmat/c_program/observer.h>
 #include <warpmat/launch.h>
+#include <warpmat/launch/check_list.h>
 #include <warpmat/provenance.h>
 
 using namespace warpmat;
@@ -56,8 +57,21 @@ ProductRequest request_of(const warpmat_launch_config& config) {
   return request;
 }
 
-LaunchOptions options_of(const warpmat_launch_config& config) {
+Checks checks_of(const warpmat_launch_config& config) try {
+  if (config.checks != nullptr) return parse_checks(config.checks);
   const auto asked = [&](unsigned flag) { return (config.flags & flag) != 0; };
+  return {.uninitialised = !asked(WARPMAT_SKIP_UNWRITTEN),
+          .copies = !asked(WARPMAT_SKIP_COPIES),
+          .races = asked(WARPMAT_CHECK_RACES),
+          .lanes = asked(WARPMAT_CHECK_LANES),
+          .fences = !asked(WARPMAT_WARN_FENCES),
+          .stores = !asked(WARPMAT_WARN_STORES),
+          .global = asked(WARPMAT_CHECK_GLOBAL)};
+} catch (const std::runtime_error& wrong) {
+  throw std::invalid_argument(wrong.what());
+}
+
+LaunchOptions options_of(const warpmat_launch_config& config) {
   need_known_flags(config.flags, launch_flags);
   return {.jobs = config.jobs,
           .schedule = config.schedule,
@@ -65,13 +79,7 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
           .most_operations = config.most_operations,
           .most_block_bytes = config.most_block_bytes,
           .most_seconds = config.most_seconds,
-          .checks = {.uninitialised = !asked(WARPMAT_SKIP_UNWRITTEN),
-                     .copies = !asked(WARPMAT_SKIP_COPIES),
-                     .races = asked(WARPMAT_CHECK_RACES),
-                     .lanes = asked(WARPMAT_CHECK_LANES),
-                     .fences = !asked(WARPMAT_WARN_FENCES),
-                     .stores = !asked(WARPMAT_WARN_STORES),
-                     .global = asked(WARPMAT_CHECK_GLOBAL)},
+          .checks = checks_of(config),
           .stop = stop_of(config)};
 }
 

@@ -371,4 +371,10 @@ void BulkCheck::barrier_leaves(const machine::BarrierEvent& event) {
   if (auto& proxies = block(event.rank).proxies) proxies->synchronise(std::countr_zero(event.warps));
 }
 
+void add_bulk_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if ((setup.program.executes(catalogue::Semantics::bulk_copy) || setup.program.executes(catalogue::Semantics::wgmma)) &&
+      setup.has_shared() && setup.checks.copies)
+    all.push_back(std::make_unique<BulkCheck>(setup, cluster));
+}
+
 }  // namespace warpmat::checks

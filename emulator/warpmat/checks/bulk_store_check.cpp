@@ -1,15 +1,55 @@
-#include <warpmat/checks/bulk_store_check.h>
-
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include <warpmat/checks/checks.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {
+
+namespace {
+
+/// Warns of bulk stores to global memory that end later than the kernel thinks: those in flight when their lane exits, and bytes that the
+/// block accesses where only wait_group.read has waited for them.
+class BulkStoreCheck : public machine::Observer {
+ public:
+  BulkStoreCheck(const Setup& setup, std::uint64_t cluster);
+
+  void bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) override;
+  void bulk_completes(const machine::BulkEvent& copy) override;
+  void copies_complete(const machine::Event& event) override;
+  void access(const machine::AccessEvent& event) override;
+
+ private:
+  struct Store {
+    std::uint64_t number;
+    int rank, warp, lane;
+    std::uint32_t statement;
+    std::uint32_t group;  ///< the number of groups that the lane had committed before
+    const machine::WarpState* state;
+  };
+  /// Bytes in global memory that only a wait for the source has waited for.
+  struct Written {
+    Store store;
+    std::uint64_t first, bytes;
+  };
+  static constexpr std::size_t most_written = 1024;  ///< kept: the latest
+
+  void keep_written(const Store& store, const machine::BulkEvent& copy);
+  void warn_of_exit(const Store& store);
+
+  const Setup& setup_;
+  std::uint64_t cluster_;
+  std::vector<Store> stores_;  ///< in flight
+  std::vector<Written> written_;
+};
+
+}  // namespace
 
 using catalogue::Semantics;
 using machine::BulkEvent;
@@ -33,7 +73,7 @@ void BulkStoreCheck::bulk_completes(const BulkEvent& copy) {
   const auto pc = static_cast<std::size_t>(store.state->split().pc);
   const code::Operation& operation = setup_.program.operations[pc];
   if (operation.semantics == Semantics::exit) return warn_of_exit(store);
-  if (operation.semantics == Semantics::bulk_wait && setup_.program.of<code::BulkWait>(operation).reads_only) keep_written(store, copy);
+  if (operation.semantics == Semantics::bulk_wait && setup_.program.has(operation, ".read")) keep_written(store, copy);
 }
 
 void BulkStoreCheck::warn_of_exit(const Store& store) {
@@ -63,12 +103,12 @@ void BulkStoreCheck::keep_written(const Store& store, const BulkEvent& copy) {
 void BulkStoreCheck::copies_complete(const Event& event) {
   const code::Operation& operation = operation_of(event);
   if (written_.empty() || operation.semantics != Semantics::bulk_wait) return;
-  const code::BulkWait wait = setup_.program.of<code::BulkWait>(operation);
-  if (wait.reads_only) return;
+  if (setup_.program.has(operation, ".read")) return;
+  const std::uint32_t pending = setup_.program.of<code::WaitGroups>(operation).pending;
   const machine::WarpState& warp = warp_of(event);
   std::erase_if(written_, [&](const Written& each) {
     return each.store.state == &warp && (event.lanes() >> each.store.lane & 1) != 0 &&
-           std::uint64_t{each.store.group} + wait.pending < warp.bulk_groups(each.store.lane);
+           std::uint64_t{each.store.group} + pending < warp.bulk_groups(each.store.lane);
   });
   if (written_.empty()) want(EventKinds::copies);
 }
@@ -89,6 +129,19 @@ void BulkStoreCheck::access(const machine::AccessEvent& event) {
          "cp.async.bulk.wait_group without .read waits until the bytes are written"},
         Trap::Kind::unordered);
   }
+}
+
+namespace {
+
+bool stores_in_bulk(const code::Program& program) {
+  return program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::store; });
+}
+
+}  // namespace
+
+void add_bulk_store_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.has_shared() && setup.checks.copies && !setup.as_cards && stores_in_bulk(setup.program))
+    all.push_back(std::make_unique<BulkStoreCheck>(setup, cluster));
 }
 
 }  // namespace warpmat::checks

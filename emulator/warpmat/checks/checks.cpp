@@ -1,18 +1,6 @@
 #include <warpmat/checks/checks.h>
 
-#include <warpmat/checks/bulk_check.h>
-#include <warpmat/checks/bulk_store_check.h>
 #include <warpmat/checks/global_race_check.h>
-#include <warpmat/checks/lane_race_check.h>
-#include <warpmat/checks/lanes_check.h>
-#include <warpmat/checks/race_check.h>
-#include <warpmat/checks/register_check.h>
-#include <warpmat/checks/rows_check.h>
-#include <warpmat/checks/shared_memory_check.h>
-#include <warpmat/checks/tensor_fence_check.h>
-#include <warpmat/checks/tensor_load_check.h>
-#include <warpmat/checks/tile_check.h>
-#include <warpmat/checks/wgmma_check.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/ptx/syntax/module.h>
 
@@ -53,42 +41,20 @@ void finish(const Setup& setup, LaunchResult& result) {
 
 namespace {
 
-bool stores_in_bulk(const code::Program& program) {
-  return program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::store; });
-}
-
-bool loads_tensor_memory(const code::Program& program) {
-  return program.any<code::TensorStatement>(
-      [](const code::TensorStatement& each) { return each.action == code::TensorStatement::Action::load; });
-}
+/// Adds a check of a cluster where the launch asks for it, and the program has what it looks at.
+using AddCheck = void(Observers& all, const Setup& setup, std::uint64_t cluster);
 
 }  // namespace
 
-std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster) {
-  std::vector<std::unique_ptr<machine::Observer>> all;
-  const code::Program& program = setup.program;
-  const Checks& checks = setup.checks;
-  const bool shared = setup.shared_bytes != 0;
-  if (shared && checks.copies && (program.executes(catalogue::Semantics::bulk_copy) || program.executes(catalogue::Semantics::wgmma)))
-    all.push_back(std::make_unique<BulkCheck>(setup, cluster));
-  if (shared && checks.copies && !setup.as_cards && stores_in_bulk(program))
-    all.push_back(std::make_unique<BulkStoreCheck>(setup, cluster));
-  if ((shared && (checks.uninitialised || checks.copies || checks.races)) || setup.follows_global)
-    all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
-  if (shared && checks.races) {
-    all.push_back(std::make_unique<RaceCheck>(setup));
-    all.push_back(std::make_unique<LaneRaceCheck>(setup, cluster));
-  }
-  if (checks.races && setup.grid.count() > setup.cluster.count()) all.push_back(std::make_unique<GlobalRaceCheck>(setup, cluster));
-  if (shared && setup.reads_rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
-  if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup, cluster));
-  if (checks.copies && program.executes(catalogue::Semantics::tensor_memory))
-    all.push_back(std::make_unique<TensorFenceCheck>(setup, cluster));
-  if (checks.copies && loads_tensor_memory(program)) all.push_back(std::make_unique<TensorLoadCheck>(setup, cluster));
-  const bool tensors = program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.rank != 0; });
-  if (program.executes(catalogue::Semantics::wgmma) && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));
-  if (program.limits.registers != 0) all.push_back(std::make_unique<RegisterCheck>(setup, cluster));
-  if (program.executes(catalogue::Semantics::exchange)) all.push_back(std::make_unique<LanesCheck>(setup, cluster));
+AddCheck add_bulk_check, add_bulk_store_check, add_shared_memory_check, add_race_check, add_lane_race_check, add_global_race_check,
+    add_rows_check, add_wgmma_check, add_tensor_fence_check, add_tensor_load_check, add_tile_check, add_register_check, add_lanes_check;
+
+Observers make(const Setup& setup, std::uint64_t cluster) {
+  Observers all;
+  for (AddCheck* const add : {add_bulk_check, add_bulk_store_check, add_shared_memory_check, add_race_check, add_lane_race_check,
+                              add_global_race_check, add_rows_check, add_wgmma_check, add_tensor_fence_check, add_tensor_load_check,
+                              add_tile_check, add_register_check, add_lanes_check})
+    add(all, setup, cluster);
   return all;
 }
 

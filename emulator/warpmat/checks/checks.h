@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,12 +36,11 @@ namespace warpmat::checks {
 
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {
-  Warnings warnings;              ///< LaunchResult::warnings
-  Warnings tensor_fences;         ///< LaunchResult::warnings, too
-  Warnings late_stores;           ///< LaunchResult::warnings, too
-  Warnings unwritten_stores;      ///< LaunchResult::warnings, too
-  Warnings lane_races;            ///< LaunchResult::warnings, too
-  Warnings global_race_warnings;  ///< LaunchResult::warnings, too
+  // LaunchResult::warnings. Of a statement each has one; a check that has none of its own shares the first.
+  Warnings warnings, tensor_fences, late_stores, unwritten_stores, lane_races, global_race_warnings;
+  std::array<const Warnings*, 6> all_warnings() const {
+    return {&warnings, &tensor_fences, &late_stores, &unwritten_stores, &lane_races, &global_race_warnings};
+  }
   GlobalRaces global_races;
   FirstReports<std::string> absent_lanes;  ///< LaunchResult::absent_lanes
 };
@@ -53,14 +53,15 @@ struct Setup {
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
   bool copies_asynchronously = program.executes(catalogue::Semantics::cp_async);
-  bool reads_rows =
-      program.any<code::Matrix>([](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
   Dim3 grid = {}, cluster = {};
   const DeviceMemory* memory = nullptr;
   bool as_cards = false;        ///< Timing::card
   bool follows_global = false;  ///< Checks::global, and some bytes of the memory may be ones that nobody has written
   ProductRegisters product_registers{program};
+
+  bool has_shared() const { return shared_bytes != 0; }
 };
+using Observers = std::vector<std::unique_ptr<machine::Observer>>;
 
 /// Adds what a trap of `event` would say, unless there is a report of `statement`: the event's, or one that stands for it.
 void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
@@ -79,6 +80,6 @@ void finish_races(const Setup& setup);
 void finish(const Setup& setup, LaunchResult& result);
 
 /// The checks of cluster `cluster`, in the order in which they are told. `setup` outlives them.
-std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster);
+Observers make(const Setup& setup, std::uint64_t cluster);
 
 }  // namespace warpmat::checks

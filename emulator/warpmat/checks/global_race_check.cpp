@@ -146,4 +146,8 @@ void GlobalRaceCheck::synchronises(const Synchronisation& event) {
   if (both || has(".acquire")) acquired_ = true;
 }
 
+void add_global_race_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.checks.races && setup.grid.count() > setup.cluster.count()) all.push_back(std::make_unique<GlobalRaceCheck>(setup, cluster));
+}
+
 }  // namespace warpmat::checks

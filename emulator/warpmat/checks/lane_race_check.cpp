@@ -1,15 +1,51 @@
-#include <warpmat/checks/lane_race_check.h>
-
 #include <bit>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include <warpmat/checks/checks.h>
+#include <warpmat/checks/lane_races.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {
+
+namespace {
+
+/// Warns of data races between lanes of one warp in shared memory. Statements of the whole warp, as ldmatrix, are not looked at: lanes meet
+/// there.
+class LaneRaceCheck : public machine::Observer {
+ public:
+  LaneRaceCheck(const Setup& setup, std::uint64_t cluster);
+
+  void block_begins(const machine::BlockEvent& event) override;
+  void access(const machine::AccessEvent& event) override;
+  void copies_land(const machine::CopiesEvent& event) override;
+  void synchronises(const machine::Synchronisation& event) override;
+  void lanes_meet(const machine::Event& event) override;
+  void barrier_completes(const machine::BarrierEvent& event) override;
+  void barrier_leaves(const machine::BarrierEvent& event) override;
+
+ private:
+  struct BlockState {
+    const std::uint8_t* shared;
+    std::size_t bytes;
+    LaneRaces races;
+  };
+
+  BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
+  void meet(int rank, std::uint64_t warps);
+  void report(const machine::Event& event, int lane, std::size_t offset, bool writes, const LaneRaces::Conflict& conflict);
+
+  const Setup& setup_;
+  std::uint64_t cluster_;
+  std::vector<BlockState> blocks_;  ///< by rank
+};
+
+}  // namespace
 
 using catalogue::Semantics;
 using machine::Event;
@@ -86,6 +122,10 @@ void LaneRaceCheck::barrier_completes(const machine::BarrierEvent& event) {
 
 void LaneRaceCheck::barrier_leaves(const machine::BarrierEvent& event) {
   meet(event.rank, event.warps);
+}
+
+void add_lane_race_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.has_shared() && setup.checks.races) all.push_back(std::make_unique<LaneRaceCheck>(setup, cluster));
 }
 
 }  // namespace warpmat::checks

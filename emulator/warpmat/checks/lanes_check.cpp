@@ -1,11 +1,30 @@
-#include <warpmat/checks/lanes_check.h>
+#include <cstdint>
+#include <set>
 
 #include <fmt/core.h>
 
+#include <warpmat/checks/checks.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {
+
+namespace {
+
+/// Shuffles that read a lane outside of their group: a trap with Checks::lanes, else an entry of Reports::absent_lanes.
+class LanesCheck : public machine::Observer {
+ public:
+  LanesCheck(const Setup& setup, std::uint64_t cluster) : Observer(machine::EventKinds::absent_lanes), setup_(setup), cluster_(cluster) {}
+
+  void exchange(const machine::ExchangeEvent& event) override;
+
+ private:
+  const Setup& setup_;
+  std::uint64_t cluster_;
+  std::set<std::uint32_t> noted_;  ///< statements
+};
+
+}  // namespace
 
 void LanesCheck::exchange(const machine::ExchangeEvent& event) {
   if (event.absent == 0) return;
@@ -26,6 +45,10 @@ void LanesCheck::exchange(const machine::ExchangeEvent& event) {
   }
   if (noted_.insert(operation.statement).second)
     setup_.reports.absent_lanes.add(operation.statement, cluster_, warp.statement_name(operation.statement));
+}
+
+void add_lanes_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.program.executes(catalogue::Semantics::exchange)) all.push_back(std::make_unique<LanesCheck>(setup, cluster));
 }
 
 }  // namespace warpmat::checks

@@ -1,13 +1,35 @@
-#include <warpmat/checks/rows_check.h>
-
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/core.h>
 
+#include <warpmat/checks/checks.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {
+
+namespace {
+
+/// Warns of an ldmatrix that reads a row of shared memory twice into one matrix. A matrix of one row throughout may be meant, and so may
+/// its last row in the place of those beyond the end of a tile.
+class RowsCheck : public machine::Observer {
+ public:
+  RowsCheck(const Setup& setup, std::uint64_t cluster) : Observer(machine::EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {}
+
+  void access(const machine::AccessEvent& event) override;
+
+ private:
+  static constexpr int most_accesses = 4096;  ///< of a cluster that are looked at: addresses of later ones repeat these
+
+  void check_matrix(const machine::AccessEvent& event, int first, int rows);
+
+  const Setup& setup_;
+  std::uint64_t cluster_;
+  int accesses_ = 0;
+};
+
+}  // namespace
 
 namespace {
 
@@ -46,6 +68,19 @@ void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int r
                 fmt::format("lanes {} and {} have the address of one row, so matrix {} holds it twice", first + (same - address.begin()),
                             first + (row - address.begin()), first / rows));
   }
+}
+
+namespace {
+
+bool reads_rows(const code::Program& program) {
+  return program.any<code::Matrix>([](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
+}
+
+}  // namespace
+
+void add_rows_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.has_shared() && setup.checks.uninitialised && reads_rows(setup.program))
+    all.push_back(std::make_unique<RowsCheck>(setup, cluster));
 }
 
 }  // namespace warpmat::checks

@@ -282,4 +282,9 @@ void SharedMemoryCheck::barrier_completes(const BarrierEvent& event) {
     for (std::size_t warp = 0; warp < blocks_[rank].values.size(); ++warp) publish_warp(static_cast<int>(rank), static_cast<int>(warp));
 }
 
+void add_shared_memory_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if ((setup.has_shared() && (setup.checks.uninitialised || setup.checks.copies || setup.checks.races)) || setup.follows_global)
+    all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
+}
+
 }  // namespace warpmat::checks

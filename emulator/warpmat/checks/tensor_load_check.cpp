@@ -1,10 +1,13 @@
-#include <warpmat/checks/tensor_load_check.h>
-
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include <warpmat/checks/checks.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/internals.h>
@@ -13,6 +16,41 @@
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {
+
+namespace {
+
+/// Warns of registers of tcgen05.ld that are used before tcgen05.wait::ld, and of loads that are neither waited for nor used when their
+/// columns are freed. A copy of a register waits like the register: compilers move copies over the wait.
+class TensorLoadCheck : public machine::Observer {
+ public:
+  TensorLoadCheck(const Setup& setup, std::uint64_t cluster);
+
+  void operation(const machine::Event& event) override;
+  void run(const machine::RunEvent& event) override;
+  void tensor_accessed(const machine::TensorAccess& event) override;
+  void tensor_ordered(const machine::TensorOrder& event) override;
+  void tensor_freed(int rank, int first, int count) override;
+
+ private:
+  /// What a warp has loaded and not waited for. A use of one register waits for its whole load.
+  struct Pending {
+    std::map<std::size_t, std::uint32_t> registers;  ///< by their place, divided by register_alignment: the load's statement
+    std::map<std::uint32_t, std::vector<machine::TensorRegion>> loads;  ///< by statement: what it reads
+  };
+
+  Pending& pending_of_warp(const machine::Event& event) { return warps_[{event.rank(), event.warp()}]; }
+  void follow(const machine::Event& event, const code::Operation& operation, Pending& pending);
+  void use(const machine::Event& event, const code::Operation& operation, std::uint32_t load, Pending& pending);
+  void warn_of(const machine::Block& block, int warp, std::uint32_t statement, const Trap::Reason& reason);
+
+  const Setup& setup_;
+  std::uint64_t cluster_;
+  std::map<std::pair<int, int>, Pending> warps_;  ///< by rank and warp
+  const machine::Block* freeing_ = nullptr;       ///< whose warp frees columns
+  std::uint32_t freed_at_ = 0;                    ///< by this statement
+};
+
+}  // namespace
 
 using machine::Event;
 using machine::EventKinds;
@@ -111,6 +149,19 @@ void TensorLoadCheck::tensor_freed(int rank, int first, int count) {
                  {{"freed here", machine::place_of(setup_.program, freed_at_)}},
                  "tcgen05.wait::ld comes behind the load, and a barrier before tcgen05.dealloc"});
   }
+}
+
+namespace {
+
+bool loads_tensor_memory(const code::Program& program) {
+  return program.any<code::TensorStatement>(
+      [](const code::TensorStatement& each) { return each.action == code::TensorStatement::Action::load; });
+}
+
+}  // namespace
+
+void add_tensor_load_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.checks.copies && loads_tensor_memory(setup.program)) all.push_back(std::make_unique<TensorLoadCheck>(setup, cluster));
 }
 
 }  // namespace warpmat::checks

@@ -279,4 +279,17 @@ void TileCheck::product_issues(const machine::ProductEvent& event) {
           lines(immediates.major_b, form.shape.n, form.shape.k));
 }
 
+namespace {
+
+bool copies_tensors(const code::Program& program) {
+  return program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.rank != 0; });
+}
+
+}  // namespace
+
+void add_tile_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.program.executes(catalogue::Semantics::wgmma) && copies_tensors(setup.program))
+    all.push_back(std::make_unique<TileCheck>(setup, cluster));
+}
+
 }  // namespace warpmat::checks

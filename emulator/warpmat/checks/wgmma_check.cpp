@@ -225,4 +225,8 @@ void WgmmaCheck::barrier_completes(const BarrierEvent& event) {
   }
 }
 
+void add_wgmma_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup, cluster));
+}
+
 }  // namespace warpmat::checks

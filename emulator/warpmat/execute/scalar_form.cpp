@@ -27,7 +27,7 @@ bool is_access(const Match& match) {
 bool is_plain_access(const Match& match) {
   constexpr int widest_bits = 128, widest_register = 64, widest_vector = 4;
   const DataType& type = *match.types.back();
-  const bool shared = match.has(catalogue::Qualifier::shared) || match.has(catalogue::Qualifier::shared_cta);
+  const bool shared = match.has(".shared") || match.has(".shared::cta");
   const std::size_t expected = match.vector() == 1 ? 2 : 3;
   return shared && match.qualifiers.size() == expected && is_fundamental(type) && type.bits <= widest_register &&
          match.vector() <= widest_vector && type.bits * match.vector() <= widest_bits;

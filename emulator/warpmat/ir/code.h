@@ -200,7 +200,8 @@ struct Program {
   std::uint32_t payload_types = 0;  ///< of the payloads: a bit for each type of Payload
   std::vector<Function> functions;  ///< the entry first
   std::vector<const syntax::Statement*> statements;
-  std::vector<catalogue::Name> names;  ///< of the statements' instructions
+  std::vector<catalogue::Spelling> spellings{1};  ///< of opcodes; the first, of matrix instructions, says nothing
+  std::vector<std::uint32_t> spelled;             ///< by statement: the number of its opcode's
 
   std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
   std::vector<Relocation> constant_relocations;
@@ -269,6 +270,10 @@ struct Program {
       return found != nullptr && is(*found);
     });
   }
+
+  /// What its statement spells: for bodies of operations, whose payload has what more than one asks for, or what is computed.
+  const catalogue::Spelling& spelling(const Operation& operation) const { return spellings[spelled[operation.statement]]; }
+  bool has(const Operation& operation, catalogue::Qualifier qualifier) const { return spelling(operation).qualifiers.has(qualifier); }
 
   /// Whether it has operations of that kind.
   bool executes(catalogue::Semantics semantics) const { return (executed >> static_cast<int>(semantics) & 1) != 0; }

@@ -76,9 +76,7 @@ struct AtomicAccess : Access, Reduction {
 };
 
 /// multimem.
-struct MultimemAccess : Access, Reduction {
-  bool wide_sums = false;  ///< .ld_reduce: halves are summed up in f32
-};
+struct MultimemAccess : Access, Reduction {};
 
 /// cp.async: `bytes` of shared memory. If fewer are read, the rest is zero.
 struct CopyAccess : Access {
@@ -96,10 +94,8 @@ WARPMAT_LOCAL inline bool is_shared_by_clusters(Space space) {
 /// Whether others may see in which order clusters execute an atomic: its result is used, it rounds a sum, or the memory depends on which
 /// came last.
 WARPMAT_LOCAL inline bool may_have_order(const AtomicAccess& access) {
-  using enum AtomicOperation;
-  const AtomicOperation kind = access.operation;
-  return is_shared_by_clusters(access.space) && (access.result_used || access.arithmetic != nullptr || kind == increase ||
-                                                 kind == decrease || kind == exchange || kind == compare_and_swap);
+  return is_shared_by_clusters(access.space) &&
+         (access.result_used || access.arithmetic != nullptr || atomic_rows[static_cast<std::size_t>(access.operation)].ordered);
 }
 
 /// A fence or membar.
@@ -107,7 +103,7 @@ struct Fence {
   bool orders_clusters = false;  ///< its scope is wider than the block
 };
 
-/// cp.async.wait_group and .wait_all, wgmma.wait_group.
+/// cp.async.wait_group and .wait_all, cp.async.bulk.wait_group, wgmma.wait_group.
 struct WaitGroups {
   std::uint32_t pending = 0;  ///< groups that need not be complete, at most most_groups
   bool all = false;           ///< cp.async.wait_all: complete is what is not committed, too
@@ -135,13 +131,11 @@ struct Mbarrier {
   enum class Action : std::uint8_t { init, invalidate, expect, complete, arrive, arrive_and_drop, wait, copies_arrive };
   Action action = Action::arrive;
   Space space = Space::generic;
-  bool remote = false;       ///< .shared::cluster: the address may be another block's
-  bool expects = false;      ///< arrive.expect_tx: the count is one of bytes
-  bool has_count = false;    ///< the second source is a count
-  bool parity = false;       ///< a wait for a phase's parity, not for a state
-  bool completes = true;     ///< not .noComplete
-  bool counted = false;      ///< cp.async.mbarrier.arrive.noinc: the arrival is among the expected ones
-  bool may_suspend = false;  ///< try_wait
+  bool remote = false;     ///< .shared::cluster: the address may be another block's
+  bool expects = false;    ///< arrive.expect_tx: the count is one of bytes
+  bool has_count = false;  ///< the second source is a count
+  bool parity = false;     ///< a wait for a phase's parity, not for a state
+  bool completes = true;   ///< not .noComplete
 };
 
 /// A bulk copy (PTX ISA 9.1 sections 9.7.9.25 and 9.7.9.27). Sources, as far as its kind has them: destination, source or tensor map,
@@ -160,18 +154,6 @@ struct BulkCopy {
   std::uint8_t values = 0, value_bytes = 0;  ///< from_registers
 };
 
-/// cp.async.bulk.wait_group.
-struct BulkWait {
-  std::uint32_t pending = 0;  ///< groups that need not be complete
-  bool reads_only = false;    ///< .read: complete is what has read its sources
-};
-
-/// barrier.cluster.
-struct ClusterBarrier {
-  bool waits = false;  ///< else it arrives
-  bool aligned = false;
-};
-
 /// mapa and getctarank. Sources: an address of shared memory; of mapa the rank.
 struct ClusterAddress {
   bool asks_rank = false;  ///< getctarank
@@ -182,7 +164,6 @@ struct ClusterAddress {
 /// setmaxnreg.
 struct RegisterChange {
   std::uint32_t count = 0;  ///< per thread
-  bool raises = false;      ///< .inc
 };
 
 /// A field of a tensor map that tensormap.replace writes. Sources: the map's address, the ordinal of the dimension, the value.
@@ -376,10 +357,9 @@ using BranchTable = std::vector<std::int32_t>;
 
 /// What an operation has besides its registers: one type for each family of semantics. Operations are copied, compared with their
 /// neighbours and read in sequence, so they are small (56 bytes on x86-64) and name a payload, which is large. A kernel's is Modifiers.
-using Payload =
-    std::variant<scalar::Modifiers, LoadAccess, StoreAccess, AtomicAccess, MultimemAccess, CopyAccess, Fence, WaitGroups, TrapCause,
-                 SpecialRegister, Barrier, Mbarrier, BulkCopy, BulkWait, ClusterBarrier, ClusterAddress, RegisterChange, TensorMapEdit,
-                 WarpExchange, Matrix, WarpgroupProduct, TensorStatement, TextureAccess, Call, BranchTable>;
+using Payload = std::variant<scalar::Modifiers, LoadAccess, StoreAccess, AtomicAccess, MultimemAccess, CopyAccess, Fence, WaitGroups,
+                             TrapCause, SpecialRegister, Barrier, Mbarrier, BulkCopy, ClusterAddress, RegisterChange, TensorMapEdit,
+                             WarpExchange, Matrix, WarpgroupProduct, TensorStatement, TextureAccess, Call, BranchTable>;
 
 /// Of an operation that has no payload.
 struct NoPayload;

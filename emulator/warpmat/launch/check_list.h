@@ -13,56 +13,40 @@
 
 namespace warpmat {
 
-/// A member of Checks and its name, which is also that of a field of Python's Checks.
-struct CheckMember {
+/// A row of WARPMAT_EACH_CHECK.
+struct CheckRow {
   const char* name;
   bool Checks::*check;
+  bool Checks::*also;
+  bool usual;
+  const char* finds;
 };
-inline constexpr std::array each_check{CheckMember{"uninitialised", &Checks::uninitialised},
-                                       CheckMember{"copies", &Checks::copies},
-                                       CheckMember{"races", &Checks::races},
-                                       CheckMember{"lanes", &Checks::lanes},
-                                       CheckMember{"fences", &Checks::fences},
-                                       CheckMember{"stores", &Checks::stores},
-                                       CheckMember{"global", &Checks::global}};
-static_assert(sizeof(Checks) == each_check.size(), "a check has no name");
+inline constexpr std::array check_rows{
+#define WARPMAT_CHECK(name, usual, also, finds) CheckRow{#name, &Checks::name, &Checks::also, usual, finds},
+    WARPMAT_EACH_CHECK(WARPMAT_CHECK)
+#undef WARPMAT_CHECK
+};
 
-/// A word of `--check` and of WARPMAT_CUDA_CHECK, and what it turns on; null for less than two.
-struct CheckOption {
+/// Another word of `--check` and of WARPMAT_CUDA_CHECK, and what it turns on; null for less than two.
+struct CheckWord {
   const char* name;
   std::array<bool Checks::*, 2> checks;
-
-  void turn_on(Checks& all) const {
-    for (bool Checks::*const check : checks)
-      if (check != nullptr) all.*check = true;
-  }
 };
-/// The word that turns on one check by its name.
-constexpr CheckOption option_of(bool Checks::*check) {
-  const auto* const one = std::ranges::find(each_check, check, &CheckMember::check);
-  return {one->name, {check, nullptr}};
-}
-
-inline constexpr std::array check_names{
-    CheckOption{"uninitialised", {&Checks::uninitialised, &Checks::stores}},
-    CheckOption{"uses", {&Checks::uninitialised, nullptr}},
-    option_of(&Checks::copies),
-    option_of(&Checks::races),
-    option_of(&Checks::lanes),
-    option_of(&Checks::fences),
-    CheckOption{"global", {&Checks::uninitialised, &Checks::global}},
+inline constexpr std::array check_words{
+    CheckWord{"uses", {&Checks::uninitialised, nullptr}},
     // The tools of compute-sanitizer. What memcheck finds in memory is always looked for; of programs it tells calls that fail, too.
-    CheckOption{"memcheck", {nullptr, nullptr}},
-    CheckOption{"racecheck", {&Checks::races, &Checks::copies}},
-    CheckOption{"initcheck", {&Checks::uninitialised, &Checks::global}},
-    CheckOption{"synccheck", {&Checks::lanes, &Checks::fences}},
+    CheckWord{"memcheck", {nullptr, nullptr}},
+    CheckWord{"racecheck", {&Checks::races, &Checks::copies}},
+    CheckWord{"initcheck", {&Checks::uninitialised, &Checks::global}},
+    CheckWord{"synccheck", {&Checks::lanes, &Checks::fences}},
 };
 
-/// "uninitialised, uses, copies, races, lanes, fences, ... and synccheck".
+/// "uninitialised, copies, races, lanes, fences, stores, global, ... and synccheck".
 inline std::string all_check_names() {
   std::string text;
-  for (const CheckOption& each : check_names)
-    text += fmt::format("{}{}", &each == &check_names.front() ? "" : &each == &check_names.back() ? " and " : ", ", each.name);
+  for (const CheckRow& row : check_rows) text += fmt::format("{}, ", row.name);
+  for (const CheckWord& word : check_words)
+    text += fmt::format("{}{}", &word == &check_words.front() ? "" : &word == &check_words.back() ? " and " : ", ", word.name);
   return text;
 }
 
@@ -74,14 +58,17 @@ inline bool has_check(std::string_view list, std::string_view check) {
 /// Parses a list of checks: "all", "none", or names separated by commas. Throws std::runtime_error.
 inline Checks parse_checks(std::string_view text) {
   Checks checks;
-  for (const CheckMember& each : each_check) checks.*each.check = false;
+  for (const CheckRow& row : check_rows) checks.*row.check = false;
   for (const std::string_view item : split(text, ',')) {
     bool known = item == "none";
-    for (const CheckOption& each : check_names)
-      if (item == each.name || item == "all") {
-        each.turn_on(checks);
-        known = true;
-      }
+    const auto turn_on = [&](const char* name, bool Checks::*one, bool Checks::*other) {
+      if (item != name && item != "all") return;
+      for (bool Checks::*const check : {one, other})
+        if (check != nullptr) checks.*check = true;
+      known = true;
+    };
+    for (const CheckRow& row : check_rows) turn_on(row.name, row.check, row.also);
+    for (const CheckWord& word : check_words) turn_on(word.name, word.checks[0], word.checks[1]);
     if (!known) throw std::runtime_error(fmt::format("'{}' is no check: there are {}, all and none", item, all_check_names()));
   }
   return checks;

@@ -302,8 +302,7 @@ bool RunningLaunch::run(machine::Patience patience) {
 LaunchResult RunningLaunch::result() {
   LaunchResult result = grid_->result();
   checks::finish_races(setup_);
-  for (const checks::Warnings* const some : {&reports_.warnings, &reports_.tensor_fences, &reports_.late_stores, &reports_.unwritten_stores,
-                                             &reports_.lane_races, &reports_.global_race_warnings})
+  for (const checks::Warnings* const some : reports_.all_warnings())
     for (const Trap& warning : some->all())
       if (!options_.suppresses || !options_.suppresses(warning)) checks::add_warning(result, warning);
   result.absent_lanes = reports_.absent_lanes.all();

@@ -32,21 +32,12 @@ constexpr std::array all_copies{
 
 }  // namespace
 
-std::span<const DataPath> data_paths() {
-  return paths;
-}
-
 const DataPath& data_path(char name) {
   return *std::ranges::find(paths, name, &DataPath::name);
 }
 
 std::span<const CopyShape> copy_shapes() {
   return all_copies;
-}
-
-const CopyShape* find_copy_shape(std::string_view name) {
-  const auto found = std::ranges::find(all_copies, name, &CopyShape::name);
-  return found == all_copies.end() ? nullptr : &*found;
 }
 
 int CopyShape::lane(int row, int copy) const {

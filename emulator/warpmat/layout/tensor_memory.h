@@ -75,7 +75,6 @@ struct DataPath {
   friend bool operator==(const DataPath&, const DataPath&) = default;
 };
 
-std::span<const DataPath> data_paths();
 /// Precondition: 'A' to 'G'.
 const DataPath& data_path(char name);
 
@@ -124,6 +123,5 @@ struct CopyShape {
 };
 
 std::span<const CopyShape> copy_shapes();
-const CopyShape* find_copy_shape(std::string_view name);
 
 }  // namespace warpmat

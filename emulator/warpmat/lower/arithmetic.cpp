@@ -30,18 +30,14 @@ std::optional<Arithmetic::Kind> kind_of(const Match& match) {
     case Name::abs: return abs;
     case Name::mov: return mov;
     case Name::div:
-      if (match.has(Qualifier::approx)) return div_approx;
-      if (match.has(Qualifier::full)) return div_full;
+      if (match.has(".approx")) return div_approx;
+      if (match.has(".full")) return div_full;
       return std::nullopt;
     default: return std::nullopt;
   }
 }
 
 }  // namespace
-
-bool has_numbers(const Match& match) {
-  return !match.types.empty() && is_contracted(*match.types.back());
-}
 
 bool is_of(const DraftOperation& operation, Name name) {
   return operation.match != nullptr && operation.match->is(name);
@@ -58,9 +54,9 @@ std::optional<Arithmetic> arithmetic_of(const Match& match) {
   if (*kind == Arithmetic::Kind::mov) return Arithmetic{*kind, {}, false};
   if (match.pattern->row.kernel.empty() || match.types.size() != 1 || !is_contracted(*match.types[0])) return std::nullopt;
   std::size_t plain = match.types.size();
-  for (const Qualifier each : {Qualifier::ftz, Qualifier::sat, Qualifier::approx, Qualifier::full}) plain += match.has(each) ? 1U : 0U;
+  for (const Qualifier each : std::initializer_list<Qualifier>{".ftz", ".sat", ".approx", ".full"}) plain += match.has(each) ? 1U : 0U;
   if (plain != match.qualifiers.size()) return std::nullopt;  // a rounding modifier
-  return Arithmetic{*kind, {match.types[0], match.has(Qualifier::ftz)}, match.has(Qualifier::sat)};
+  return Arithmetic{*kind, {match.types[0], match.has(".ftz")}, match.has(".sat")};
 }
 
 const Arithmetic* classify_arithmetic(const DraftOperation& draft, ProgramDraft& program) {

@@ -38,9 +38,6 @@ struct Arithmetic {
   bool may_be_doubled() const { return type.number->elements == 1 && (!type.flushes || type.is(Format::f32)); }
 };
 
-/// Whether the row's last type is one of numbers that contraction knows: f32, bf16x2, ...
-bool has_numbers(const catalogue::Match& match);
-
 /// Whether the operation is of a row with that name; false where the machine executes it.
 bool is_of(const DraftOperation& operation, catalogue::Name name);
 /// The same of one of several.

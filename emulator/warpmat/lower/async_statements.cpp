@@ -25,7 +25,7 @@ const DataType& type_named(std::string_view name) {
 }
 
 bool names_shared(const Match& match) {
-  return match.has(Qualifier::shared) || match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster);
+  return match.has(".shared") || match.has(".shared::cta") || match.has(".shared::cluster");
 }
 
 /// The element types that `operation` can reduce in a tensor (PTX ISA 9.1 section 9.7.9.27.1.4).
@@ -46,7 +46,7 @@ void remote_store(Context& in, const Match& match) {
   const auto values = static_cast<std::size_t>(match.vector());
   BulkCopy copy{.kind = BulkCopy::Kind::from_registers,
                 .remote = true,
-                .space = match.has(Qualifier::shared_cluster) ? Space::shared : Space::generic,
+                .space = match.has(".shared::cluster") ? Space::shared : Space::generic,
                 .values = static_cast<std::uint8_t>(values),
                 .value_bytes = static_cast<std::uint8_t>(type.bytes())};
   if (match.is(Name::red)) copy.reductions = {reduction(in, match, type)};
@@ -58,19 +58,19 @@ void remote_store(Context& in, const Match& match) {
 }
 
 BulkCopy described_copy(Context& in, const Match& match) {
-  BulkCopy copy{.kind = match.has(Qualifier::prefetch)     ? BulkCopy::Kind::prefetch
-                        : match.has(Qualifier::bulk_group) ? BulkCopy::Kind::store
-                        : match.has(Qualifier::global)     ? BulkCopy::Kind::load
-                                                           : BulkCopy::Kind::between_blocks,
-                .im2col = match.has(Qualifier::im2col) || match.has(Qualifier::im2col_no_offs),
-                .multicast = match.has(Qualifier::multicast_cluster) || match.has(Qualifier::multicast_cluster_all),
-                .remote = match.has(Qualifier::shared_cluster),
-                .pair = match.has(Qualifier::cta_group_2)};
-  constexpr std::array ranks{Qualifier::d1, Qualifier::d2, Qualifier::d3, Qualifier::d4, Qualifier::d5};
-  if (match.has(Qualifier::tensor))
+  BulkCopy copy{.kind = match.has(".prefetch")     ? BulkCopy::Kind::prefetch
+                        : match.has(".bulk_group") ? BulkCopy::Kind::store
+                        : match.has(".global")     ? BulkCopy::Kind::load
+                                                   : BulkCopy::Kind::between_blocks,
+                .im2col = match.has(".im2col") || match.has(".im2col_no_offs"),
+                .multicast = match.has(".multicast::cluster") || match.has(".multicast::cluster::all"),
+                .remote = match.has(".shared::cluster"),
+                .pair = match.has(".cta_group::2")};
+  constexpr std::array<Qualifier, 5> ranks{".1d", ".2d", ".3d", ".4d", ".5d"};
+  if (match.has(".tensor"))
     for (std::size_t i = 0; i < ranks.size(); ++i)
       if (match.has(ranks[i])) copy.rank = static_cast<int>(i) + 1;
-  if (match.has(Qualifier::reduce)) {
+  if (match.has(".reduce")) {
     if (copy.rank == 0) {
       copy.reductions = {reduction(in, match, *match.types.back())};
     } else {
@@ -113,20 +113,19 @@ void bulk_sources(Context& in, const Match& match, const BulkCopy& copy, DraftOp
     take("u32");
   } else {
     const syntax::Operand& map = in.operand(map_at);
-    const int coordinates =
-        match.has(Qualifier::tile_gather4) || match.has(Qualifier::tile_scatter4) ? 5 : copy.rank;  // four rows, one column
+    const int coordinates = match.has(".tile::gather4") || match.has(".tile::scatter4") ? 5 : copy.rank;  // four rows, one column
     if (map.items.size() != 2) in.fail(map, fmt::format("{} takes [map, {{coordinates}}]", in.opcode()));
     for (const Value value : group(in, map.items[1], type_named("s32"), false, static_cast<std::size_t>(coordinates)))
       operation.sources.push_back(value);
   }
   if (copy.kind == BulkCopy::Kind::load || copy.kind == BulkCopy::Kind::between_blocks) take_address(Space::shared);
-  const bool wide = match.has(Qualifier::im2col_w) || match.has(Qualifier::im2col_w_128);
-  if (match.has(Qualifier::im2col) || wide)
+  const bool wide = match.has(".im2col::w") || match.has(".im2col::w::128");
+  if (match.has(".im2col") || wide)
     for (const Value value : group(in, in.operand(next++), type_named("u16"), false, wide ? 2 : static_cast<std::size_t>(copy.rank) - 2))
       operation.sources.push_back(value);
   if (copy.multicast) take("u16");
-  if (match.has(Qualifier::L2_cache_hint)) source(in, in.operand(next++), type_named("b64"));
-  if (match.has(Qualifier::cp_mask)) source(in, in.operand(next++), type_named("u16"));
+  if (match.has(".L2::cache_hint")) source(in, in.operand(next++), type_named("b64"));
+  if (match.has(".cp_mask")) source(in, in.operand(next++), type_named("u16"));
   in.must_end_at(next);
 }
 
@@ -150,23 +149,20 @@ Value address(Context& in, const syntax::Operand& operand, Space space) {
 /// mbarrier.init [a], count; .inval [a]; .expect_tx [a], bytes; .arrive state, [a]{, count}; .test_wait p, [a], state{, time}.
 void lower::mbarrier(Context& in, const Match& match) {
   using Action = Mbarrier::Action;
-  const bool arrives_now = match.has(Qualifier::arrive) || match.has(Qualifier::arrive_drop),
-             waits = match.has(Qualifier::test_wait) || match.has(Qualifier::try_wait);
+  const bool arrives_now = match.has(".arrive") || match.has(".arrive_drop"), waits = match.has(".test_wait") || match.has(".try_wait");
   Mbarrier what{.space = names_shared(match) ? Space::shared : Space::generic,
-                .remote = match.has(Qualifier::shared_cluster),
-                .expects = arrives_now && match.has(Qualifier::expect_tx),
-                .parity = match.has(Qualifier::parity),
-                .completes = !match.has(Qualifier::noComplete),
-                .counted = match.has(Qualifier::noinc),
-                .may_suspend = match.has(Qualifier::try_wait)};
-  what.action = match.is(Name::cp)                  ? Action::copies_arrive
-                : match.has(Qualifier::init)        ? Action::init
-                : match.has(Qualifier::inval)       ? Action::invalidate
-                : match.has(Qualifier::arrive)      ? Action::arrive
-                : match.has(Qualifier::arrive_drop) ? Action::arrive_and_drop
-                : waits                             ? Action::wait
-                : match.has(Qualifier::expect_tx)   ? Action::expect
-                                                    : Action::complete;
+                .remote = match.has(".shared::cluster"),
+                .expects = arrives_now && match.has(".expect_tx"),
+                .parity = match.has(".parity"),
+                .completes = !match.has(".noComplete")};
+  what.action = match.is(Name::cp)          ? Action::copies_arrive
+                : match.has(".init")        ? Action::init
+                : match.has(".inval")       ? Action::invalidate
+                : match.has(".arrive")      ? Action::arrive
+                : match.has(".arrive_drop") ? Action::arrive_and_drop
+                : waits                     ? Action::wait
+                : match.has(".expect_tx")   ? Action::expect
+                                            : Action::complete;
   const bool arrives = what.action == Action::arrive || what.action == Action::arrive_and_drop;
   DraftOperation operation{.operation = {.semantics = Semantics::mbarrier}};
   std::size_t next = 0;
@@ -187,17 +183,17 @@ void lower::mbarrier(Context& in, const Match& match) {
     operation.sources.push_back(source(in, in.operand(next++), type_named("u32")));
   }
   if (waits) operation.sources.push_back(source(in, in.operand(next++), type_named(what.parity ? "u32" : "b64")));
-  if (what.may_suspend && next < in.operands().size())
+  if (match.has(".try_wait") && next < in.operands().size())
     source(in, in.operand(next++), type_named("u32"));  // the suspend time hint has no effect
   in.must_end_at(next);
   in.add(std::move(operation), what);
 }
 
 void lower::bulk_copy(Context& in, const Match& match) {
-  const bool cancels = match.is(Name::clusterlaunchcontrol), fills = match.is(Name::st) && match.has(Qualifier::bulk);
+  const bool cancels = match.is(Name::clusterlaunchcontrol), fills = match.is(Name::st) && match.has(".bulk");
   if (!match.is(Name::cp) && !cancels && !fills) return remote_store(in, match);
   BulkCopy copy = described_copy(in, match);
-  if (cancels || fills) copy.space = match.has(Qualifier::shared_cta) ? Space::shared : Space::generic;
+  if (cancels || fills) copy.space = match.has(".shared::cta") ? Space::shared : Space::generic;
   DraftOperation operation{.operation = {.semantics = Semantics::bulk_copy}};
   if (cancels) {
     copy.kind = BulkCopy::Kind::cancel;
@@ -217,17 +213,9 @@ void check_bulk_copy(Context& in, const Match& match) {
 }
 
 /// cp.async.bulk.wait_group{.read} n.
-void lower::bulk_wait(Context& in, const Match& match) {
+void lower::bulk_wait(Context& in, const Match&) {
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(in, in.operand(0)), most_groups / 2));
-  in.add({.operation = {.semantics = Semantics::bulk_wait}}, BulkWait{.pending = groups, .reads_only = match.has(Qualifier::read)});
-}
-
-void lower::cluster_barrier(Context& in, const Match& match) {
-  DraftOperation operation{.operation = {.semantics = Semantics::cluster_barrier}};
-  operation.operation.payload =
-      in.draft.program.add(ClusterBarrier{.waits = match.has(Qualifier::wait), .aligned = match.has(Qualifier::aligned)});
-  in.must_end_at(0);
-  in.add(std::move(operation));
+  in.add({.operation = {.semantics = Semantics::bulk_wait}}, WaitGroups{.pending = groups});
 }
 
 /// mapa and getctarank.
@@ -235,7 +223,7 @@ void lower::cluster_rank(Context& in, const Match& match) {
   DraftOperation operation{.operation = {.semantics = Semantics::cluster_rank}};
   const bool wide = match.types.front()->bits == 64;
   // Of 32 bits an H200 takes any address for one of shared memory.
-  const bool shared = match.has(Qualifier::shared_cluster) || !wide;
+  const bool shared = match.has(".shared::cluster") || !wide;
   operation.operation.payload =
       in.draft.program.add(ClusterAddress{.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = wide});
   read_operands(in, match, operation);
@@ -252,21 +240,18 @@ void lower::tensor_map(Context& in, const Match& match) {
     TensorMapEdit::Field field;
     bool has_ordinal;
   };
-  constexpr std::array rows{Row{Qualifier::global_address, global_address, false},
-                            Row{Qualifier::rank, rank, false},
-                            Row{Qualifier::box_dim, box_dim, true},
-                            Row{Qualifier::global_dim, global_dim, true},
-                            Row{Qualifier::global_stride, global_stride, true},
-                            Row{Qualifier::element_stride, element_stride, true},
-                            Row{Qualifier::elemtype, elemtype, false},
-                            Row{Qualifier::interleave_layout, interleave_layout, false},
-                            Row{Qualifier::swizzle_mode, swizzle_mode, false},
-                            Row{Qualifier::fill_mode, fill_mode, false},
-                            Row{Qualifier::swizzle_atomicity, swizzle_atomicity, false}};
-  TensorMapEdit edit{.field = copy,
-                     .space = names_shared(match)            ? Space::shared
-                              : match.has(Qualifier::global) ? Space::global
-                                                             : Space::generic};
+  constexpr std::array rows{Row{".global_address", global_address, false},
+                            Row{".rank", rank, false},
+                            Row{".box_dim", box_dim, true},
+                            Row{".global_dim", global_dim, true},
+                            Row{".global_stride", global_stride, true},
+                            Row{".element_stride", element_stride, true},
+                            Row{".elemtype", elemtype, false},
+                            Row{".interleave_layout", interleave_layout, false},
+                            Row{".swizzle_mode", swizzle_mode, false},
+                            Row{".fill_mode", fill_mode, false},
+                            Row{".swizzle_atomicity", swizzle_atomicity, false}};
+  TensorMapEdit edit{.field = copy, .space = names_shared(match) ? Space::shared : match.has(".global") ? Space::global : Space::generic};
   for (const Row& row : rows)
     if (match.has(row.qualifier)) {
       edit.field = row.field;

@@ -30,7 +30,7 @@ const Match* ProgramDraft::find_match(std::string_view opcode) {
   if (found != matches.end()) return found->second ? &*found->second : nullptr;
   const auto [place, added] = matches.try_emplace(std::string(opcode));
   place->second = catalogue::find_row(place->first);
-  return place->second ? &*place->second : nullptr;
+  return place->second ? keep_spelling(*place->second) : nullptr;
 }
 
 const Match* ProgramDraft::find_longer(const Match& match, std::size_t operands) {
@@ -38,12 +38,18 @@ const Match* ProgramDraft::find_longer(const Match& match, std::size_t operands)
   if (known != longer_matches.end() && known->second.pattern->most_operands >= operands) return &known->second;
   const std::optional<Match> longer = catalogue::find_row(match.opcode, operands);
   if (longer->pattern->most_operands < operands) return &match;
-  return &longer_matches.try_emplace(&match, *longer).first->second;
+  return keep_spelling(longer_matches.try_emplace(&match, *longer).first->second);
+}
+
+const Match* ProgramDraft::keep_spelling(Match& match) {
+  match.number = static_cast<std::uint32_t>(program.spellings.size());
+  program.spellings.push_back(match.spelling);
+  return &match;
 }
 
 std::uint32_t ProgramDraft::add_statement(const syntax::Statement& statement) {
   program.statements.push_back(&statement);
-  program.names.push_back(catalogue::Name::other);
+  program.spelled.push_back(0);
   statement_matches.push_back(nullptr);
   return static_cast<std::uint32_t>(program.statements.size() - 1);
 }
@@ -324,7 +330,7 @@ void statement(Context& in, const syntax::Statement& statement) {
     in.draft.accepted.insert(match);
   }
   in.draft.statement_matches.back() = in.current.match = match;
-  in.draft.program.names.back() = match->name();
+  in.draft.program.spelled.back() = match->number;
   lower::makers[static_cast<std::size_t>(match->pattern->row.semantics)](in, *match);
 }
 

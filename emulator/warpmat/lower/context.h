@@ -47,6 +47,8 @@ struct ProgramDraft {
   const catalogue::Match* find_match(std::string_view opcode);
   /// The row that spells the opcode of `match` and takes `operands`, which are more than `match` takes; `match` where there is none.
   const catalogue::Match* find_longer(const catalogue::Match& match, std::size_t operands);
+  /// Gives a row that spells an opcode the number of its spelling in the program.
+  const catalogue::Match* keep_spelling(catalogue::Match& match);
   /// Its number; it has no row yet.
   std::uint32_t add_statement(const syntax::Statement& statement);
   /// The row that the statement's opcode spells, or nullptr.
@@ -114,7 +116,7 @@ struct Context {
   const syntax::Operand& operand(std::size_t number) const;
   /// Throws if there are more operands. `here` ends the message.
   void must_end_at(std::size_t count, std::string_view here = {}) const;
-  catalogue::Name instruction() const { return draft.program.names[current.index]; }
+  catalogue::Name instruction() const { return current.match == nullptr ? catalogue::Name::other : current.match->name(); }
   /// Why the program's target or version does not have what has that requirement.
   std::optional<std::string> unmet(const Requirement& requirement) const;
   [[noreturn]] void fail(const std::string& message) const;

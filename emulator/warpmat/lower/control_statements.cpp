@@ -11,7 +11,6 @@ namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
-using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -150,8 +149,7 @@ void lower::reads_operands(Context& in, const Match& match) {
 void lower::fence(Context& in, const Match& match) {
   DraftOperation operation{.operation = {.semantics = Semantics::fence}};
   read_operands(in, match, operation);
-  in.add(std::move(operation),
-         Fence{match.has(Qualifier::gpu) || match.has(Qualifier::sys) || match.has(Qualifier::gl) || match.has(Qualifier::cluster)});
+  in.add(std::move(operation), Fence{match.has(".gpu") || match.has(".sys") || match.has(".gl") || match.has(".cluster")});
 }
 
 /// A row that nothing spells in a statement.
@@ -171,12 +169,12 @@ void add_end(Context& in) {
 void lower::hint(Context& in, const catalogue::Match& match) {
   constexpr std::uint64_t map_bytes = 128;
   const std::size_t count = in.operands().size();
-  if (match.has(Qualifier::tensormap_generic) &&
-      (count != (match.has(Qualifier::acquire) ? 2 : 0) || (count == 2 && immediate(in, in.operand(1)) != map_bytes)))
-    in.fail(fmt::format("{} takes {}", in.opcode(),
-                        match.has(Qualifier::acquire) ? "the address of a tensor map and its size, 128" : "no operands"));
-  if (match.has(Qualifier::acquire)) static_cast<void>(place(in, in.operand(0)));
-  if (!match.has(Qualifier::tensormap_generic)) {
+  if (match.has(".tensormap::generic") &&
+      (count != (match.has(".acquire") ? 2 : 0) || (count == 2 && immediate(in, in.operand(1)) != map_bytes)))
+    in.fail(
+        fmt::format("{} takes {}", in.opcode(), match.has(".acquire") ? "the address of a tensor map and its size, 128" : "no operands"));
+  if (match.has(".acquire")) static_cast<void>(place(in, in.operand(0)));
+  if (!match.has(".tensormap::generic")) {
     // The operands are read for their errors alone.
     DraftOperation unread;
     const std::size_t operations = in.function.operations.size();
@@ -185,7 +183,7 @@ void lower::hint(Context& in, const catalogue::Match& match) {
     constexpr std::uint64_t line_bytes = 128, events = 16;
     if ((match.is(Name::discard) || match.is(Name::applypriority)) && immediate(in, in.operand(1)) != line_bytes)
       in.fail(in.operand(1), fmt::format("{} takes the size 128", in.opcode()));
-    if (match.is(Name::pmevent) && immediate(in, in.operand(0)) >= events && !match.has(Qualifier::mask))
+    if (match.is(Name::pmevent) && immediate(in, in.operand(0)) >= events && !match.has(".mask"))
       in.fail(in.operand(0), "an event is a number from 0 to 15");
   }
   in.add({.operation = {.semantics = Semantics::nothing}});
@@ -195,7 +193,7 @@ void lower::hint(Context& in, const catalogue::Match& match) {
 void lower::absent(Context& in, const catalogue::Match& match) {
   DraftOperation unread;
   const std::size_t operations = in.function.operations.size();
-  if (match.has(Qualifier::async) && match.is(Name::cp))
+  if (match.has(".async") && match.is(Name::cp))
     check_bulk_copy(in, match);
   else
     read_operands(in, match, unread);

@@ -42,10 +42,6 @@ int Definitions::find(int place, Value value) const {
   return find_in(block_of(place), place, value);
 }
 
-int Definitions::find_behind(int place, Value value) const {
-  return place < 0 ? -1 : find_in(block_of(place), place + 1, value);
-}
-
 int Definitions::find_behind_moves(int place, Value value) const {
   int found = find(place, value);
   for (std::size_t steps = 0; found >= 0 && steps < function_.operations.size(); ++steps) {

@@ -21,8 +21,6 @@ class Definitions {
   int find(int place, Value value) const;
   /// All operations whose `value` an operation at `place` may read, guarded ones too.
   std::vector<int> find_all(int place, Value value) const;
-  /// find() of an operation that follows `place` in its block.
-  int find_behind(int place, Value value) const;
   /// find(), and through moves without a guard, what wrote the register that they read.
   int find_behind_moves(int place, Value value) const;
 

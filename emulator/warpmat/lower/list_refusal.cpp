@@ -19,9 +19,7 @@ constexpr std::string_view elsewhere = "'warpmat launch' and Module take whole k
 
 bool is_unrounded_sum(const Match& match) {
   const bool sum = match.is(catalogue::Name::add) || match.is(catalogue::Name::sub);
-  if (!sum || !match.types.front()->is_floating()) return false;
-  using enum catalogue::Qualifier;
-  return std::ranges::none_of(std::array{rn, rz, rm, rp}, [&](catalogue::Qualifier rounding) { return match.has(rounding); });
+  return sum && match.types.front()->is_floating() && !match.has_any({".rn", ".rz", ".rm", ".rp"});
 }
 
 bool has_registers(const Match& match, const OperandPattern& operand) {

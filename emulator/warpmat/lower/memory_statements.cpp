@@ -19,14 +19,12 @@ namespace {
 
 /// Whether the text names shared memory of the lane's own block.
 bool names_own_block(const Match& match) {
-  return match.has(Qualifier::shared) || match.has(Qualifier::shared_cta);
+  return match.has(".shared") || match.has(".shared::cta");
 }
 
 /// Whether other threads observe the access in a defined order, or it depends on them.
 bool is_ordered(const Match& match) {
-  using enum Qualifier;
-  constexpr std::array ordering{volatile_, relaxed, acquire, release, acq_rel, mmio, cv};
-  return std::ranges::any_of(ordering, [&](Qualifier q) { return match.has(q); });
+  return match.has_any({".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio", ".cv"});
 }
 
 template <typename A>
@@ -42,7 +40,7 @@ void add_access(Context& in, DraftOperation operation, A access, const Place& pl
 
 /// After `count` operands only the cache policy of .L2::cache_hint may follow; it has no effect.
 void take_policy(Context& in, const Match& match, std::size_t count) {
-  if (match.has(Qualifier::L2_cache_hint)) source(in, in.operand(count++), *find_ptx_type("b64"));
+  if (match.has(".L2::cache_hint")) source(in, in.operand(count++), *find_ptx_type("b64"));
   in.must_end_at(count);
 }
 
@@ -71,30 +69,30 @@ Access access_of(const Match& match) {
 Access plain_access(const Match& match) {
   Access access = access_of(match);
   access.ordered = is_ordered(match);
-  access.within_block = match.has(Qualifier::cta);
+  access.within_block = match.has(".cta");
   return access;
 }
 
 }  // namespace
 
 Space space_of(const Match& match) {
-  constexpr auto spaces = std::to_array<std::pair<Qualifier, Space>>({{Qualifier::shared, Space::shared},
-                                                                      {Qualifier::shared_cta, Space::shared},
-                                                                      {Qualifier::shared_cluster, Space::shared},
-                                                                      {Qualifier::global, Space::global},
-                                                                      {Qualifier::local, Space::local},
-                                                                      {Qualifier::constant, Space::constant},
-                                                                      {Qualifier::param, Space::param},
-                                                                      {Qualifier::param_entry, Space::param},
-                                                                      {Qualifier::param_func, Space::param}});
+  constexpr auto spaces = std::to_array<std::pair<Qualifier, Space>>({{Qualifier(".shared"), Space::shared},
+                                                                      {Qualifier(".shared::cta"), Space::shared},
+                                                                      {Qualifier(".shared::cluster"), Space::shared},
+                                                                      {Qualifier(".global"), Space::global},
+                                                                      {Qualifier(".local"), Space::local},
+                                                                      {Qualifier(".const"), Space::constant},
+                                                                      {Qualifier(".param"), Space::param},
+                                                                      {Qualifier(".param::entry"), Space::param},
+                                                                      {Qualifier(".param::func"), Space::param}});
   for (const auto& [qualifier, space] : spaces)
     if (match.has(qualifier)) return space;
   return Space::generic;
 }
 
 std::optional<AtomicOperation> atomic_operation(const Match& match) {
-  for (const auto& [qualifier, operation] : atomic_names)
-    if (match.has(qualifier)) return operation;
+  for (const AtomicRow& row : atomic_rows)
+    if (match.has(row.qualifier)) return row.operation;
   return std::nullopt;
 }
 
@@ -186,10 +184,9 @@ void lower::store(Context& in, const Match& match) {
 /// multimem.ld_reduce d, [a]; multimem.st and multimem.red [a], b.
 void lower::multimem(Context& in, const Match& match) {
   const DataType& type = *match.types.back();
-  const bool loads = match.has(Qualifier::ld_reduce);
+  const bool loads = match.has(".ld_reduce");
   MultimemAccess access{access_of(match), reduction(in, match, type)};
   access.space = Space::global;
-  access.wide_sums = match.has(Qualifier::acc_f32);
   DraftOperation operation{.operation = {.semantics = Semantics::multimem}};
   if (loads) operation.results = group(in, in.operand(0), type, true, access.vector);
   const Place where = place_in(in, in.operand(loads ? 1 : 0), access.space);
@@ -221,7 +218,7 @@ void lower::atomic(Context& in, const Match& match) {
 /// cp.async.ca [dst], [src], size{, source size or ignored}{, policy}.
 void lower::cp_async(Context& in, const Match& match) {
   const std::uint64_t size = immediate(in, in.operand(2));
-  const bool cached_everywhere = match.has(Qualifier::ca);
+  const bool cached_everywhere = match.has(".ca");
   if (size != 16 && (!cached_everywhere || (size != 4 && size != 8)))
     in.fail(in.operand(2), cached_everywhere ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
   CopyAccess access{{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size), .own_block = true}};
@@ -234,7 +231,7 @@ void lower::cp_async(Context& in, const Match& match) {
   access.source_offset = from.offset;
   access.narrow_source = in.class_of(from.base) == RegisterClass::word;
   std::size_t next = 3;
-  const std::size_t policies = match.has(Qualifier::L2_cache_hint) ? 1 : 0;
+  const std::size_t policies = match.has(".L2::cache_hint") ? 1 : 0;
   if (in.operands().size() > next + policies) {
     const syntax::Operand& extra = in.operand(next++);
     const auto named = extra.kind == Kind::name ? in.names.find(extra.text) : std::nullopt;
@@ -252,10 +249,10 @@ void lower::cp_async(Context& in, const Match& match) {
 }
 
 void lower::cp_async_wait(Context& in, const Match& match) {
-  WaitGroups wait{.all = match.has(Qualifier::wait_all)};
+  WaitGroups wait{.all = match.has(".wait_all")};
   if (!wait.all)
     wait.pending = in.operand(0).negative ? most_groups : static_cast<std::uint32_t>(std::min(immediate(in, in.operand(0)), most_groups));
-  if (in.operands().size() > (match.has(Qualifier::wait_all) ? 0 : 1)) in.fail(fmt::format("{} takes fewer operands", in.opcode()));
+  if (in.operands().size() > (match.has(".wait_all") ? 0 : 1)) in.fail(fmt::format("{} takes fewer operands", in.opcode()));
   in.add({.operation = {.semantics = Semantics::cp_async_wait}}, wait);
 }
 

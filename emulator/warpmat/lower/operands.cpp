@@ -14,7 +14,6 @@ namespace warpmat::code {
 using catalogue::Match;
 using catalogue::Name;
 using catalogue::OperandPattern;
-using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 using Why = Objection::Kind;
@@ -116,7 +115,7 @@ void read_operand(Context& in, const Match& match, const OperandPattern& pattern
   std::vector<Value>& values = pattern.result ? operation.results : operation.sources;
   if (pattern.role == OperandPattern::Role::address) {
     if (const auto space = variable_space(in, operand.items.empty() ? operand : operand.items.front());
-        space == Space::param && !match.has(Qualifier::param))
+        space == Space::param && !match.has(".param"))
       in.fail(operand, fmt::format("{} takes no address of a parameter", in.opcode()));
     const Semantics semantics = match.pattern->row.semantics;
     if (semantics != Semantics::nothing && semantics != Semantics::absent) {
@@ -124,11 +123,11 @@ void read_operand(Context& in, const Match& match, const OperandPattern& pattern
       return;
     }
     // Only what is wrong with it is of interest.
-    const bool any_width = match.has(Qualifier::tensormap) || match.is(Name::st) || match.is(Name::red);
+    const bool any_width = match.has(".tensormap") || match.is(Name::st) || match.is(Name::red);
     const Place where = any_width ? place(in, operand) : place_in(in, operand, space_of(match));
     if (where.number && space_of(match) != Space::local) in.fail(operand, "only .local addresses may be numbers: move it to a register");
     const Space own = where.parameter ? Space::param : where.space.value_or(space_of(match));
-    if (match.has(Qualifier::tensormap) && space_of(match) != Space::generic && own != space_of(match))
+    if (match.has(".tensormap") && space_of(match) != Space::generic && own != space_of(match))
       in.fail(operand, fmt::format("{} takes the address of a .{} variable", in.opcode(), name(space_of(match))));
     if (match.is(Name::prefetchu) && where.space.value_or(Space::global) != Space::global)
       in.fail(operand, "prefetchu takes a generic address");
@@ -180,7 +179,7 @@ std::optional<Space> variable_space(const Context& in, const syntax::Operand& op
 
 bool takes_addresses(const Context& in) {
   return catalogue::row_of(in.instruction()).has(catalogue::trait::takes_addresses) ||
-         (in.instruction() == Name::cvta && !in.current.match->has(Qualifier::to));
+         (in.instruction() == Name::cvta && !in.current.match->has(".to"));
 }
 
 void check_type(const Context& in, const syntax::Operand& operand, Value value, const DataType& type) {
@@ -284,7 +283,7 @@ Meaning meaning(Context& in, const syntax::Operand& given, const Seat& seat) {
   }
   if (!named) refuse(in, {Why::undeclared}, seat, given);
   if (named->kind == Named::Kind::register_) return register_meaning(in, *named, given, seat);
-  const bool calculated = given.offset != 0 && in.instruction() == Name::cvta && in.current.match->has(Qualifier::to);
+  const bool calculated = given.offset != 0 && in.instruction() == Name::cvta && in.current.match->has(".to");
   Seat here = seat;
   here.symbols |= !seat.written && (calculated || takes_addresses(in));
   check(in, judge_variable(here), here, given);
@@ -433,8 +432,8 @@ void read_operands(Context& in, const Match& match, DraftOperation& operation, s
       const bool pair = last->kind == Kind::pair, paired = i + 1 < patterns.size() && patterns[i + 1].paired;
       const bool unread = pair && match.is(Name::match) && last->items[1].discards();
       if (pair && !paired && !unread) in.fail(*last, fmt::format("{} writes one result here, without |", in.opcode()));
-      in.current.may_discard = (pair && !match.is(Name::shfl)) || match.is(Name::setp) || match.is(Name::atom) ||
-                               (match.is(Name::match) && match.has(Qualifier::all));
+      in.current.may_discard =
+          (pair && !match.is(Name::shfl)) || match.is(Name::setp) || match.is(Name::atom) || (match.is(Name::match) && match.has(".all"));
       if (video != nullptr) {
         read_operand(in, match, pattern, without_selector(in, match, next - 1, *video), operation);
         continue;

@@ -10,7 +10,6 @@
 namespace warpmat::code {
 
 using catalogue::Match;
-using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -96,7 +95,7 @@ void lower::compute(Context& in, const Match& match) {
   in.draft.set_function(match, operation);
   if (!catalogue::is_video(match)) {
     read_operands(in, match, operation);
-    if (match.has(Qualifier::fractional) && in.operands().size() > 1 && in.operand(1).kind == Kind::number) {
+    if (match.has(".fractional") && in.operands().size() > 1 && in.operand(1).kind == Kind::number) {
       const float fraction = std::bit_cast<float>(static_cast<std::uint32_t>(in.draft.constants[operation.sources.front()].low));
       if (!(fraction > 0 && fraction <= 1)) in.fail(in.operand(1), "a fraction is above 0 and at most 1");
     }
@@ -147,18 +146,18 @@ void lower::address_space(Context& in, const Match& match) {
   const Space named_space = space_of(match), space = named_space == Space::generic ? Space::global : named_space;
   const bool query = match.is(catalogue::Name::isspacep);
   const syntax::Operand& from = in.operand(1);
-  if (const auto own = variable_space(in, from); own && own != space && !match.has(Qualifier::to))
+  if (const auto own = variable_space(in, from); own && own != space && !match.has(".to"))
     in.fail(from, fmt::format("'{}' is a .{} variable, and {} takes another space", from.text, name(*own), in.opcode()));
   if (query && variable_space(in, from)) in.fail(from, fmt::format("'{}' is no register: mov takes its address to one", from.text));
   const auto named = from.kind == Kind::name ? in.names.find(from.text) : std::nullopt;
   const bool narrow = query && named && named->kind == Named::Kind::register_ && in.bits_of(named->value) == 32;
   const Value a = in.wide(source(in, from, narrow ? *find_ptx_type("u32") : address));
   in.must_end_at(2);
-  if (query) return query_space(in, a, space, match.has(Qualifier::shared) || match.has(Qualifier::shared_cta));
+  if (query) return query_space(in, a, space, match.has(".shared") || match.has(".shared::cta"));
   const Value start = in.constant(RegisterClass::wide, window_start(space));
   const bool moves = space == Space::global || space == Space::constant;  // their addresses are generic ones
   if (moves) return in.add(in.row("mov.b64", {result(in, in.operand(0), address)}, {a}));
-  in.add(in.row(match.has(Qualifier::to) ? "%subtract.b64" : "%add.b64", {result(in, in.operand(0), address)}, {a, start}));
+  in.add(in.row(match.has(".to") ? "%subtract.b64" : "%add.b64", {result(in, in.operand(0), address)}, {a, start}));
 }
 
 }  // namespace warpmat::code

@@ -14,7 +14,6 @@
 namespace warpmat::code {
 
 using catalogue::Match;
-using catalogue::Qualifier;
 using catalogue::Semantics;
 using TensorAction = TensorStatement::Action;
 using Kind = syntax::Operand::Kind;
@@ -96,8 +95,7 @@ void disabled_lanes(Context& in, const syntax::Operand& lanes, TensorStatement& 
 void scale_of_d(Context& in, const Match& match, const syntax::Operand& given, TensorStatement& statement) {
   const Target& target = *in.draft.program.target;
   const std::uint64_t scale = immediate(in, given);
-  if (!match.has(Qualifier::kind_f16) && !match.has(Qualifier::kind_tf32))
-    in.fail(given, "scale-input-d goes with kind::f16 and kind::tf32");
+  if (!match.has(".kind::f16") && !match.has(".kind::tf32")) in.fail(given, "scale-input-d goes with kind::f16 and kind::tf32");
   if (target.family != 100) in.fail(given, fmt::format("scale-input-d needs a target of sm_100f; the target is {}", target.name));
   if (scale > 15) in.fail(given, "scale-input-d is a number from 0 to 15");
   statement.scale_d = static_cast<std::uint8_t>(scale);
@@ -109,7 +107,7 @@ void tensor_product(Context& in, const Match& match, TensorStatement& statement,
   operation.sources = {tensor_address(in, in.operand(0))};
   statement.a_in_tensor_memory = in.operand(1).kind == Kind::address;
   if (statement.shifts_a && !statement.a_in_tensor_memory) in.fail(in.operand(1), ".ashift goes with an A in tensor memory");
-  if (statement.shifts_a && (match.has(Qualifier::collector_a_use) || match.has(Qualifier::collector_a_fill)))
+  if (statement.shifts_a && (match.has(".collector::a::use") || match.has(".collector::a::fill")))
     in.fail(".ashift goes with .collector::a::lastuse and .collector::a::discard");
   operation.sources.push_back(statement.a_in_tensor_memory ? tensor_address(in, in.operand(1)) : source(in, in.operand(1), descriptor));
   operation.sources.push_back(source(in, in.operand(2), descriptor));

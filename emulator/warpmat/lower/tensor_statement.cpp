@@ -20,19 +20,19 @@ struct ActionName {
   Qualifier qualifier;
   TensorAction action;
 };
-constexpr std::array names{ActionName{Qualifier::alloc, TensorAction::allocate},
-                           ActionName{Qualifier::dealloc, TensorAction::deallocate},
-                           ActionName{Qualifier::relinquish_alloc_permit, TensorAction::relinquish},
-                           ActionName{Qualifier::ld, TensorAction::load},
-                           ActionName{Qualifier::st, TensorAction::store},
-                           ActionName{Qualifier::wait_ld, TensorAction::wait_load},
-                           ActionName{Qualifier::wait_st, TensorAction::wait_store},
-                           ActionName{Qualifier::fence_before_thread_sync, TensorAction::fence_before},
-                           ActionName{Qualifier::fence_after_thread_sync, TensorAction::fence_after},
-                           ActionName{Qualifier::commit, TensorAction::commit},
-                           ActionName{Qualifier::cp, TensorAction::copy},
-                           ActionName{Qualifier::shift, TensorAction::shift},
-                           ActionName{Qualifier::mma, TensorAction::multiply}};
+constexpr std::array names{ActionName{".alloc", TensorAction::allocate},
+                           ActionName{".dealloc", TensorAction::deallocate},
+                           ActionName{".relinquish_alloc_permit", TensorAction::relinquish},
+                           ActionName{".ld", TensorAction::load},
+                           ActionName{".st", TensorAction::store},
+                           ActionName{".wait::ld", TensorAction::wait_load},
+                           ActionName{".wait::st", TensorAction::wait_store},
+                           ActionName{".fence::before_thread_sync", TensorAction::fence_before},
+                           ActionName{".fence::after_thread_sync", TensorAction::fence_after},
+                           ActionName{".commit", TensorAction::commit},
+                           ActionName{".cp", TensorAction::copy},
+                           ActionName{".shift", TensorAction::shift},
+                           ActionName{".mma", TensorAction::multiply}};
 
 struct ReductionRow {
   Qualifier operation;
@@ -42,9 +42,8 @@ struct ReductionRow {
 std::span<const ReductionRow> reductions() {
   using enum TensorStatement::Reduction;
   static const DataType *const u32 = find_ptx_type("u32"), *const s32 = find_ptx_type("s32"), *const f32 = find_ptx_type("f32");
-  static const std::array all{ReductionRow{Qualifier::min, u32, min_u32}, ReductionRow{Qualifier::max, u32, max_u32},
-                              ReductionRow{Qualifier::min, s32, min_s32}, ReductionRow{Qualifier::max, s32, max_s32},
-                              ReductionRow{Qualifier::min, f32, min_f32}, ReductionRow{Qualifier::max, f32, max_f32}};
+  static const std::array all{ReductionRow{".min", u32, min_u32}, ReductionRow{".max", u32, max_u32}, ReductionRow{".min", s32, min_s32},
+                              ReductionRow{".max", s32, max_s32}, ReductionRow{".min", f32, min_f32}, ReductionRow{".max", f32, max_f32}};
   return all;
 }
 
@@ -53,23 +52,22 @@ bool has_own_features(const Target& target) {
 }
 
 std::optional<std::string> target_refusal(const Match& match, const Target& target) {
-  if (!has_own_features(target) && (match.has(Qualifier::down) || match.has(Qualifier::scale_vec_1X) ||
-                                    match.has(Qualifier::scale_vec_2X) || match.has(Qualifier::scale_vec_4X)))
+  if (!has_own_features(target) &&
+      (match.has(".down") || match.has(".scale_vec::1X") || match.has(".scale_vec::2X") || match.has(".scale_vec::4X")))
     return fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", match.opcode, target.name);
-  if (match.has(Qualifier::red) && target.number == 100)
+  if (match.has(".red") && target.number == 100)
     return fmt::format("{} needs sm_103f or sm_110f; the target is {}", match.opcode, target.name);
   return std::nullopt;
 }
 
 std::optional<std::string> describe_transfer(const Match& match, TensorStatement& statement) {
   const Transfer& transfer = statement.transfer = tensor_transfer_of(match);
-  const auto reduction = std::ranges::find_if(reductions(), [&](const ReductionRow& r) {
-    return match.has(Qualifier::red) && match.has(r.operation) && match.types.back() == r.type;
-  });
+  const auto reduction = std::ranges::find_if(
+      reductions(), [&](const ReductionRow& r) { return match.has(".red") && match.has(r.operation) && match.types.back() == r.type; });
   if (reduction != reductions().end()) {
     statement.reduction = reduction->reduction;
-    statement.absolute = match.has(Qualifier::abs);
-    statement.nan = match.has(Qualifier::NaN);
+    statement.absolute = match.has(".abs");
+    statement.nan = match.has(".NaN");
   }
   if (transfer.registers() <= max_transfer_registers) return std::nullopt;
   return fmt::format("{} would move {} registers; {} are the most, with .x{}", match.opcode, transfer.registers(), max_transfer_registers,
@@ -80,7 +78,7 @@ std::optional<std::string> describe_product(const Match& match, const Target& ta
   statement.kind = &tensor_kind_of(match);
   statement.variant = tensor_variant_of(match);
   statement.variant.has_k96 = has_k96(target);
-  statement.shifts_a = match.has(Qualifier::ashift);
+  statement.shifts_a = match.has(".ashift");
   return product_refusal(match.opcode, *statement.kind, statement.variant, target);
 }
 
@@ -89,14 +87,14 @@ void describe_copy(const Match& match, TensorStatement& statement) {
   for (const QualifierMeaning* const meaning : match.meanings)
     if (meaning->copies != 0) shapes &= meaning->copies;
   statement.shape = &copy_shapes()[static_cast<std::size_t>(std::countr_zero(shapes))];
-  statement.unpacked_bits = match.has(Qualifier::b4x16_p64) ? 4 : match.has(Qualifier::b6x16_p32) ? 6 : 0;
+  statement.unpacked_bits = match.has(".b4x16_p64") ? 4 : match.has(".b6x16_p32") ? 6 : 0;
 }
 
 }  // namespace
 
 Transfer tensor_transfer_of(const Match& match) {
   Transfer transfer;
-  transfer.halves = match.has(Qualifier::pack_16b) || match.has(Qualifier::unpack_16b);
+  transfer.halves = match.has(".pack::16b") || match.has(".unpack::16b");
   for (const QualifierMeaning* const meaning : match.meanings) {
     if (meaning->transfer != nullptr) transfer.shape = meaning->transfer;
     if (meaning->repeats != 0) transfer.repeats = meaning->repeats;
@@ -110,10 +108,9 @@ const TensorKind& tensor_kind_of(const Match& match) {
 }
 
 TensorVariant tensor_variant_of(const Match& match) {
-  TensorVariant variant{
-      .group = match.has(Qualifier::cta_group_2) ? 2 : 1, .sparse = match.has(Qualifier::sp), .weights = match.has(Qualifier::ws)};
+  TensorVariant variant{.group = match.has(".cta_group::2") ? 2 : 1, .sparse = match.has(".sp"), .weights = match.has(".ws")};
   const std::span<const int> vectors = tensor_kind_of(match).vectors;
-  const bool most = match.has(Qualifier::scale_vec_4X) || match.has(Qualifier::block16);
+  const bool most = match.has(".scale_vec::4X") || match.has(".block16");
   if (!vectors.empty()) variant.scale_vector = most ? vectors.back() : vectors.front();
   return variant;
 }
@@ -136,11 +133,11 @@ std::optional<std::string> product_refusal(std::string_view opcode, const Tensor
 DescribedTensorStatement describe_tensor_statement(const Match& match, const Target& target) {
   DescribedTensorStatement described;
   TensorStatement& statement = described.statement;
-  const std::optional<Qualifier> first = match.meanings.front()->known;
+  const Qualifier first = match.meanings.front()->qualifier;
   statement.action = std::ranges::find_if(names, [&](const ActionName& action) { return action.qualifier == first; })->action;
-  statement.multicast = match.has(Qualifier::multicast_cluster);
-  if (match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster)) statement.space = Space::shared;
-  statement.variant.group = match.has(Qualifier::cta_group_2) ? 2 : 1;
+  statement.multicast = match.has(".multicast::cluster");
+  if (match.has(".shared::cta") || match.has(".shared::cluster")) statement.space = Space::shared;
+  statement.variant.group = match.has(".cta_group::2") ? 2 : 1;
   described.problem = target_refusal(match, target);
   if (described.problem) return described;
   switch (statement.action) {

@@ -21,23 +21,22 @@ struct Shape {
   std::uint8_t coordinates, listed;
   bool layered, cube;
 };
-constexpr std::array shapes{Shape{Qualifier::d1, 1, 1, false, false}, Shape{Qualifier::d2, 2, 2, false, false},
-                            Shape{Qualifier::d3, 3, 4, false, false}, Shape{Qualifier::a1d, 1, 2, true, false},
-                            Shape{Qualifier::a2d, 2, 4, true, false}, Shape{Qualifier::cube, 3, 4, false, true},
-                            Shape{Qualifier::acube, 3, 4, true, true}};
+constexpr std::array shapes{Shape{".1d", 1, 1, false, false}, Shape{".2d", 2, 2, false, false}, Shape{".3d", 3, 4, false, false},
+                            Shape{".a1d", 1, 2, true, false}, Shape{".a2d", 2, 4, true, false}, Shape{".cube", 3, 4, false, true},
+                            Shape{".acube", 3, 4, true, true}};
 
 struct QueryName {
   Qualifier qualifier;
   TextureAccess::Query query;
 };
-constexpr std::array queries{QueryName{Qualifier::width, TextureAccess::Query::width},
-                             QueryName{Qualifier::height, TextureAccess::Query::height},
-                             QueryName{Qualifier::depth, TextureAccess::Query::depth},
-                             QueryName{Qualifier::array_size, TextureAccess::Query::layers},
-                             QueryName{Qualifier::num_mipmap_levels, TextureAccess::Query::levels},
-                             QueryName{Qualifier::normalized_coords, TextureAccess::Query::normalised}};
+constexpr std::array queries{QueryName{".width", TextureAccess::Query::width},
+                             QueryName{".height", TextureAccess::Query::height},
+                             QueryName{".depth", TextureAccess::Query::depth},
+                             QueryName{".array_size", TextureAccess::Query::layers},
+                             QueryName{".num_mipmap_levels", TextureAccess::Query::levels},
+                             QueryName{".normalized_coords", TextureAccess::Query::normalised}};
 
-constexpr std::array components{Qualifier::r, Qualifier::g, Qualifier::b, Qualifier::a};
+constexpr std::array<Qualifier, 4> components{".r", ".g", ".b", ".a"};
 
 const Shape* shape_of(const Match& match) {
   for (const Shape& shape : shapes)
@@ -93,16 +92,16 @@ void lower::texture(Context& in, const Match& match) {
                                          : Action::query;
   const DataType& type = *match.types.front();
   access.integers = match.types.size() == 2 && catalogue::is_integer_of(*match.types[1], 32) && match.types[1]->is_signed;
-  access.level = match.has(Qualifier::level)  ? TextureAccess::Level::given
-                 : match.has(Qualifier::grad) ? TextureAccess::Level::gradients
-                                              : TextureAccess::Level::base;
+  access.level = match.has(".level")  ? TextureAccess::Level::given
+                 : match.has(".grad") ? TextureAccess::Level::gradients
+                                      : TextureAccess::Level::base;
   for (std::size_t i = 0; i < components.size(); ++i)
     if (match.has(components[i])) access.component = static_cast<std::uint8_t>(i);
   for (const QueryName& each : queries)
     if (match.has(each.qualifier)) access.query = each.query;
-  access.outside = match.has(Qualifier::clamp)  ? TextureAccess::Outside::clamp
-                   : match.has(Qualifier::zero) ? TextureAccess::Outside::zero
-                                                : TextureAccess::Outside::trap;
+  access.outside = match.has(".clamp")  ? TextureAccess::Outside::clamp
+                   : match.has(".zero") ? TextureAccess::Outside::zero
+                                        : TextureAccess::Outside::trap;
   const bool surface = access.action == Action::load || access.action == Action::store;
   access.bytes = surface ? static_cast<std::uint8_t>(type.bytes()) : 4;
   access.vector = surface ? static_cast<std::uint8_t>(match.vector()) : access.action == Action::query ? 1 : 4;

@@ -18,15 +18,15 @@ void lower::barrier(Context& in, const Match& match) {
   const auto& u32 = *find_ptx_type("u32");
   const auto& predicate = *find_ptx_type("pred");
   Barrier barrier;
-  barrier.aligned = match.is(Name::bar) || match.has(Qualifier::aligned);
+  barrier.aligned = match.is(Name::bar) || match.has(".aligned");
   std::size_t next = 0, last = in.operands().size();
   DraftOperation operation{.operation = {.semantics = Semantics::barrier}};
-  if (match.has(Qualifier::arrive)) barrier.action = Barrier::Action::arrive;
-  const bool reduces = match.has(Qualifier::red);
+  if (match.has(".arrive")) barrier.action = Barrier::Action::arrive;
+  const bool reduces = match.has(".red");
   if (reduces) {
-    barrier.action = match.has(Qualifier::popc)   ? Barrier::Action::reduce_popc
-                     : match.has(Qualifier::and_) ? Barrier::Action::reduce_and
-                                                  : Barrier::Action::reduce_or;
+    barrier.action = match.has(".popc")  ? Barrier::Action::reduce_popc
+                     : match.has(".and") ? Barrier::Action::reduce_and
+                                         : Barrier::Action::reduce_or;
     operation.results = {result(in, in.operand(next++), barrier.action == Barrier::Action::reduce_popc ? u32 : predicate)};
     if (last < 3) in.fail(fmt::format("{} needs more operands", in.opcode()));
     --last;
@@ -62,26 +62,26 @@ void lower::exchange(Context& in, const Match& match) {
   };
   static const DataType *const u32 = find_ptx_type("u32"), *const s32 = find_ptx_type("s32"), *const f32 = find_ptx_type("f32");
   static const std::array rows{
-      Row{Name::shfl, Qualifier::up, nullptr, shuffle_up},
-      Row{Name::shfl, Qualifier::down, nullptr, shuffle_down},
-      Row{Name::shfl, Qualifier::bfly, nullptr, shuffle_butterfly},
-      Row{Name::shfl, Qualifier::idx, nullptr, shuffle_index},
-      Row{Name::vote, Qualifier::all, nullptr, vote_all},
-      Row{Name::vote, Qualifier::any, nullptr, vote_any},
-      Row{Name::vote, Qualifier::uni, nullptr, vote_uniform},
-      Row{Name::vote, Qualifier::ballot, nullptr, vote_ballot},
-      Row{Name::match, Qualifier::any, nullptr, match_any},
-      Row{Name::match, Qualifier::all, nullptr, match_all},
-      Row{Name::redux, Qualifier::add, nullptr, reduce_add},
-      Row{Name::redux, Qualifier::min, u32, reduce_min},
-      Row{Name::redux, Qualifier::max, u32, reduce_max},
-      Row{Name::redux, Qualifier::min, s32, reduce_min_signed},
-      Row{Name::redux, Qualifier::max, s32, reduce_max_signed},
-      Row{Name::redux, Qualifier::and_, nullptr, reduce_and},
-      Row{Name::redux, Qualifier::or_, nullptr, reduce_or},
-      Row{Name::redux, Qualifier::xor_, nullptr, reduce_xor},
-      Row{Name::redux, Qualifier::min, f32, reduce_min_float},
-      Row{Name::redux, Qualifier::max, f32, reduce_max_float},
+      Row{Name::shfl, ".up", nullptr, shuffle_up},
+      Row{Name::shfl, ".down", nullptr, shuffle_down},
+      Row{Name::shfl, ".bfly", nullptr, shuffle_butterfly},
+      Row{Name::shfl, ".idx", nullptr, shuffle_index},
+      Row{Name::vote, ".all", nullptr, vote_all},
+      Row{Name::vote, ".any", nullptr, vote_any},
+      Row{Name::vote, ".uni", nullptr, vote_uniform},
+      Row{Name::vote, ".ballot", nullptr, vote_ballot},
+      Row{Name::match, ".any", nullptr, match_any},
+      Row{Name::match, ".all", nullptr, match_all},
+      Row{Name::redux, ".add", nullptr, reduce_add},
+      Row{Name::redux, ".min", u32, reduce_min},
+      Row{Name::redux, ".max", u32, reduce_max},
+      Row{Name::redux, ".min", s32, reduce_min_signed},
+      Row{Name::redux, ".max", s32, reduce_max_signed},
+      Row{Name::redux, ".and", nullptr, reduce_and},
+      Row{Name::redux, ".or", nullptr, reduce_or},
+      Row{Name::redux, ".xor", nullptr, reduce_xor},
+      Row{Name::redux, ".min", f32, reduce_min_float},
+      Row{Name::redux, ".max", f32, reduce_max_float},
   };
   WarpExchange exchange;
   bool found = false;
@@ -91,9 +91,9 @@ void lower::exchange(Context& in, const Match& match) {
     found = true;
   }
   if (!found) in.fail(fmt::format("'{}' is not executed", in.opcode()));
-  exchange.has_mask = match.has(Qualifier::sync);
-  exchange.absolute = match.has(Qualifier::abs);
-  exchange.nan = match.has(Qualifier::NaN);
+  exchange.has_mask = match.has(".sync");
+  exchange.absolute = match.has(".abs");
+  exchange.nan = match.has(".NaN");
   exchange.wide = !match.types.empty() && match.types.back()->bits == 64;
   DraftOperation operation{.operation = {.semantics = Semantics::exchange}};
   read_operands(in, match, operation);

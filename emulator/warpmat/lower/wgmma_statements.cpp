@@ -12,7 +12,6 @@
 
 namespace warpmat::code {
 
-using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -170,7 +169,7 @@ void lower::wgmma_wait(Context& in, const catalogue::Match&) {
 }
 
 /// setmaxnreg: targets and immediate by ptxas 13.0's rules.
-void lower::max_registers(Context& in, const catalogue::Match& match) {
+void lower::max_registers(Context& in, const catalogue::Match&) {
   constexpr Requirement hopper{.families = {90}, .architecture = true, .ptx = {8, 0}},
       blackwell{.families = {100, 110, 120}, .ptx = {8, 6}};
   const Target& target = *in.draft.program.target;
@@ -179,8 +178,7 @@ void lower::max_registers(Context& in, const catalogue::Match& match) {
   const std::uint64_t count = immediate(in, in.operand(0));
   if (count < least || count > most || count % step != 0)
     in.fail(in.operand(0), fmt::format("{} takes a multiple of {} from {} to {}", in.opcode(), step, least, most));
-  in.add({.operation = {.semantics = Semantics::max_registers}},
-         RegisterChange{.count = static_cast<std::uint32_t>(count), .raises = match.has(Qualifier::inc)});
+  in.add({.operation = {.semantics = Semantics::max_registers}}, RegisterChange{.count = static_cast<std::uint32_t>(count)});
 }
 
 }  // namespace warpmat::code

@@ -19,36 +19,12 @@ using code::AtomicOperation;
 
 namespace {
 
-template <typename T>
-T combine(AtomicOperation operation, T old, T b) {
-  switch (operation) {
-    case AtomicOperation::add: return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
-    case AtomicOperation::min: return b < old ? b : old;
-    case AtomicOperation::max: return b > old ? b : old;
-    case AtomicOperation::increase: return old >= b ? T{0} : static_cast<T>(old + 1);
-    case AtomicOperation::decrease: return old == 0 || old > b ? b : static_cast<T>(old - 1);
-    case AtomicOperation::bit_and: return old & b;
-    case AtomicOperation::bit_or: return old | b;
-    case AtomicOperation::bit_xor: return old ^ b;
-    case AtomicOperation::exchange:
-    case AtomicOperation::compare_and_swap: return b;
-  }
-  return old;
-}
-
-/// What an operation leaves of `old`.
-template <typename T>
-T left_by(AtomicOperation operation, T old, T b, T c) {
-  if (operation == AtomicOperation::compare_and_swap) return old == b ? c : old;
-  return combine(operation, old, b);
-}
-
 /// Atomic among blocks that run at the same time: operations without a result need no reservation order.
 template <typename T>
 [[gnu::always_inline]] inline AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_t operand_b,
                                                   std::uint64_t operand_c, bool shared) {
   const auto b = static_cast<T>(operand_b), c = static_cast<T>(operand_c);
-  const auto left_of = [&](T found) { return left_by(operation, found, b, c); };
+  const auto left_of = [&](T found) { return code::left_by(operation, found, b, c); };
   T old, left;
   if (shared) {
     std::memcpy(&old, place, sizeof old);
@@ -101,7 +77,7 @@ constexpr std::array<WordsFunction<Words>, sizeof...(operation)> words_functions
 
 template <typename T, typename Words>
 WordsFunction<Words> words_function(AtomicOperation operation) {
-  static constexpr auto functions = words_functions<T, Words>(std::make_index_sequence<code::atomic_names.size()>());
+  static constexpr auto functions = words_functions<T, Words>(std::make_index_sequence<code::atomic_rows.size()>());
   return functions[static_cast<std::size_t>(operation)];
 }
 

@@ -85,7 +85,6 @@ void must_be_mbarrier(WarpState& warp, int lane, const SharedPlace& place);
 SharedPlace shared_place(WarpState& warp, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, Space space,
                          bool remote);
 std::uint8_t* host_of(WarpState& warp, const SharedPlace& place);
-/// The rank of the mbarrier's block in a statement of .cta_group::2, `rank` by its address.
 
 // Bulk copies: warp_bulk.cpp
 /// Performs the stores that exiting lanes have not waited for.

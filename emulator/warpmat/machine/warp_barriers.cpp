@@ -100,7 +100,7 @@ BarrierEvent cluster_event(const WarpState& warp, std::uint32_t phase) {
 
 Step body::cluster_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   warp.count_once();
-  const auto [waits, aligned] = warp.program().of<code::ClusterBarrier>(operation);
+  const bool waits = warp.program().has(operation, ".wait"), aligned = warp.program().has(operation, ".aligned");
   if (aligned && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
   ClusterArrivals& lanes = warp.cluster_arrivals();
   Cluster& cluster = warp.block().cluster();

@@ -250,7 +250,7 @@ Step body::bulk_commit(WarpState& warp, const Operation&, LaneMask mask) {
 Step body::bulk_wait(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (waits_for_sums(warp, mask))
     if (const Step step = reserve(warp); step != Step::next) return step;
-  const std::uint32_t pending = warp.program().of<code::BulkWait>(operation).pending;
+  const std::uint32_t pending = warp.program().of<code::WaitGroups>(operation).pending;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::uint32_t committed = warp.async().bulk_committed[static_cast<std::size_t>(lane)];

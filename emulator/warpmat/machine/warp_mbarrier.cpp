@@ -136,7 +136,7 @@ void change_mbarrier(WarpState& warp, const Operation& operation, const Mbarrier
       if (!problem) problem = what.action == MbarrierAction::arrive ? word.arrive(count) : word.arrive_and_drop(count);
       break;
     case MbarrierAction::copies_arrive:
-      if (!what.counted) problem = word.add_missing();
+      if (!warp.program().has(operation, ".noinc")) problem = word.add_missing();
       check_waiting(warp, lane, warp.async().arrivals.size(), "arrivals of the warp");
       warp.async().arrivals.push_back({place, lane, warp.async().issued, operation.statement});
       break;
@@ -229,7 +229,7 @@ Step body::mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) 
   }
   if (waits) warp.note_wait(mask, failed);
   ++warp.split().pc;
-  return failed && what.may_suspend ? Step::yield : Step::next;
+  return failed && warp.program().has(operation, ".try_wait") ? Step::yield : Step::next;
 }
 
 void must_be_mbarrier(WarpState& warp, int lane, const SharedPlace& place) {

@@ -70,8 +70,8 @@ std::uint64_t combine(const MultimemAccess& access, std::uint64_t a, std::uint64
 }
 
 /// multimem.ld_reduce of one element: in the order in which the GPUs' memory was bound.
-std::uint64_t reduced(const MultimemAccess& access, const Copies& copies, std::size_t offset) {
-  if (access.wide_sums)
+std::uint64_t reduced(const MultimemAccess& access, bool wide_sums, const Copies& copies, std::size_t offset) {
+  if (wide_sums)
     return access.type->name.starts_with("bf16") ? sum_of_halves<scalar::Bf16>(copies, offset, access.bytes)
                                                  : sum_of_halves<scalar::F16>(copies, offset, access.bytes);
   std::uint64_t result = read(copies.front() + offset, access.bytes);
@@ -105,12 +105,12 @@ void multimem(WarpState& warp, const Operation& operation, LaneMask mask) {
     addresses.host[lane] = copies[lane].front();
   });
   warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
-  const bool wide = access.register_bits == 64;
+  const bool wide = access.register_bits == 64, wide_sums = warp.program().has(operation, ".acc::f32");
   for_each_lane(mask, [&](std::size_t lane) {
     for (int e = 0; e < access.vector; ++e) {
       const auto offset = static_cast<std::size_t>(e) * access.bytes;
       if (operation.results != 0) {
-        const std::uint64_t value = reduced(access, copies[lane], offset);
+        const std::uint64_t value = reduced(access, wide_sums, copies[lane], offset);
         const auto slot = warp.result_slot(operation, e);
         wide ? void(warp.at<std::uint64_t>(slot)[lane] = value)
              : void(warp.at<std::uint32_t>(slot)[lane] = static_cast<std::uint32_t>(value));

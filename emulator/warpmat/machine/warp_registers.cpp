@@ -17,13 +17,13 @@ Step body::max_registers(WarpState& warp, const Operation& operation, LaneMask m
   const auto first = static_cast<std::size_t>(warp.index() / WgmmaForm::warps * WgmmaForm::warps);
   if (first + WgmmaForm::warps > warp.block().warps().size())
     warp.trap(first_lane(mask), std::nullopt, fmt::format("{} needs all four warps of the warpgroup; some do not exist", opcode));
-  const code::RegisterChange& change = warp.program().of<code::RegisterChange>(operation);
-  const std::int64_t count = change.count;
+  const std::int64_t count = warp.program().of<code::RegisterChange>(operation).count;
+  const bool raises = warp.program().has(operation, ".inc");
   RegisterLimit& limit = warp.register_limit();
   if (limit.count != 0) {  // else ptxas ignores the statement
-    if (change.raises ? count < limit.count : count > limit.count)
+    if (raises ? count < limit.count : count > limit.count)
       warp.trap(-1, std::nullopt, fmt::format("{} {}: each thread has {} registers at this point", opcode, count, limit.count));
-    if (change.raises) limit.raised_at = operation.statement;
+    if (raises) limit.raised_at = operation.statement;
     limit.set_at = operation.statement;
     limit.count = count;
   }

@@ -137,7 +137,7 @@ Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& know
   if (statements_.empty()) statements_.resize(program_.statements.size());
   StatementFlow& cached = statements_[operation.statement];
   if (cached.flow == nullptr) {
-    const catalogue::NameRow& instruction = catalogue::row_of(program_.names[operation.statement]);
+    const catalogue::NameRow& instruction = catalogue::row_of(program_.spelling(operation).name);
     cached.depends = instruction.has(catalogue::trait::places_bytes);
     cached.adds = instruction.has(catalogue::trait::adds);
   }

@@ -138,11 +138,10 @@ TEST_CASE("spellings are taken for every target from the PTX version on that ptx
     const auto match = catalogue::find_row(opcode);
     if (!match) continue;  // mov between vectors; others are errors of the cases above
     // What operands ask of the target is no matter of the spelling.
-    const bool by_operands =
-        match->pattern->mnemonic == "mov" || match->pattern->mnemonic == "cvt" || match->has(catalogue::Qualifier::arrive) ||
-        match->has(catalogue::Qualifier::arrive_drop) || match->has(catalogue::Qualifier::elemtype) || match->pattern->mnemonic == "cp" ||
-        match->pattern->mnemonic == "setmaxnreg" || match->has(catalogue::Qualifier::mma) ||
-        (match->pattern->mnemonic == "tcgen05" && (match->has(catalogue::Qualifier::down) || match->has(catalogue::Qualifier::red)));
+    const bool by_operands = match->pattern->mnemonic == "mov" || match->pattern->mnemonic == "cvt" || match->has(".arrive") ||
+                             match->has(".arrive_drop") || match->has(".elemtype") || match->pattern->mnemonic == "cp" ||
+                             match->pattern->mnemonic == "setmaxnreg" || match->has(".mma") ||
+                             (match->pattern->mnemonic == "tcgen05" && (match->has(".down") || match->has(".red")));
     if (by_operands) continue;
     for (const std::string& name : recorded().targets)
       for (const PtxVersion version : ptxas_versions) {

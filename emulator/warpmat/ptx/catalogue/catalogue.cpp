@@ -123,12 +123,13 @@ std::string named_kernel(const Pattern& pattern) {
 Pattern::Pattern(Row row_) : OpcodeRow(row_.opcode), row(std::move(row_)), name(find_name(mnemonic)), hidden(mnemonic.starts_with('%')) {
   if (row.semantics == Semantics::compute && row.function == nullptr && row.kernel.empty()) row.kernel = named_kernel(*this);
   operands = parse_operands(row.operands);
+  if (places.size() > Qualifiers::most) throw std::logic_error(format_text("row {} has too many qualifiers", row.opcode));
   most_operands = static_cast<std::size_t>(
       std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit() && !operand.paired; }));
 }
 
 int Match::vector() const {
-  return has(Qualifier::v2) ? 2 : has(Qualifier::v4) ? 4 : has(Qualifier::v8) ? 8 : 1;
+  return has(".v2") ? 2 : has(".v4") ? 4 : has(".v8") ? 8 : 1;
 }
 
 const DataType& Match::type_of(const OperandPattern& operand) const {
@@ -164,11 +165,12 @@ std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
   std::optional<std::size_t> row = first;
   while (row && patterns[*row].most_operands < operands) row = opcodes.find(parts, *row + 1);
   Match match{.pattern = &patterns[row.value_or(*first)], .qualifiers = {parts.begin() + 1, parts.end()}, .opcode = opcode};
+  match.spelling.name = match.name();
   match.meanings.reserve(match.qualifiers.size());
   for (const std::string_view qualifier : match.qualifiers) {
     const QualifierMeaning& meaning = *match.meanings.emplace_back(&meanings.find(qualifier)->second);
     if (meaning.type != nullptr) match.types.push_back(meaning.type);
-    if (meaning.known) match.known_qualifiers.set(static_cast<std::size_t>(*meaning.known));
+    match.spelling.qualifiers.add(meaning.qualifier);
   }
   return match;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -61,13 +60,15 @@ struct Pattern : OpcodeRow {
 /// An opcode that a row spells.
 struct Match {
   const Pattern* pattern = nullptr;
-  std::vector<std::string_view> qualifiers;         ///< with their dots, in the statement's order; they point into find_row's opcode
-  std::vector<const DataType*> types{};             ///< the qualifiers that are types, in order
-  std::string_view opcode{};                        ///< find_row's
-  std::bitset<qualifier_count> known_qualifiers{};  ///< by Qualifier
+  std::vector<std::string_view> qualifiers;  ///< with their dots, in the statement's order; they point into find_row's opcode
+  std::vector<const DataType*> types{};      ///< the qualifiers that are types, in order
+  std::string_view opcode{};                 ///< find_row's
+  Spelling spelling{};
+  std::uint32_t number = 0;                         ///< of the spelling in a program: code::Program::spellings
   std::vector<const QualifierMeaning*> meanings{};  ///< of the qualifiers, in their order
 
-  bool has(Qualifier qualifier) const { return known_qualifiers[static_cast<std::size_t>(qualifier)]; }
+  bool has(Qualifier qualifier) const { return spelling.qualifiers.has(qualifier); }
+  bool has_any(std::initializer_list<Qualifier> some) const { return spelling.qualifiers.has_any(some); }
   Name name() const { return pattern->name; }
   bool has_trait(Traits wanted) const { return row_of(name()).has(wanted); }
   bool is(Name name) const { return this->name() == name; }

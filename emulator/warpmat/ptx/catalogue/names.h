@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <initializer_list>
 #include <string_view>
 
 namespace warpmat::catalogue {
@@ -11,27 +15,54 @@ namespace warpmat::catalogue {
 enum class Name : std::uint8_t {
   other,
 #define WARPMAT_INSTRUCTION(name, mnemonic, traits) name,
-#define WARPMAT_QUALIFIER(name, text)
 #include <warpmat/ptx/catalogue/names.inc>
 #undef WARPMAT_INSTRUCTION
-#undef WARPMAT_QUALIFIER
 };
 
-/// The qualifiers for which something asks once the row is found: names.inc.
-enum class Qualifier : std::uint8_t {
-#define WARPMAT_INSTRUCTION(name, mnemonic, traits)
-#define WARPMAT_QUALIFIER(name, text) name,
-#include <warpmat/ptx/catalogue/names.inc>
-#undef WARPMAT_INSTRUCTION
-#undef WARPMAT_QUALIFIER
+/// A qualifier that something asks for once the row is found, by its text with the dot: it stands for a number of the text. A test compares
+/// those of the sources with the rows, and the numbers of the rows' qualifiers with each other.
+class Qualifier {
+ public:
+  constexpr Qualifier() = default;
+  consteval Qualifier(const char* text) : number_(of(text).number_) {}  // NOLINT: has(".ftz")
+  static constexpr Qualifier of(std::string_view text) {
+    Qualifier qualifier;
+    qualifier.number_ = 0x811c9dc5;
+    for (const char c : text) qualifier.number_ = (qualifier.number_ ^ static_cast<std::uint8_t>(c)) * 0x01000193;
+    return qualifier;
+  }
+  constexpr std::uint32_t number() const { return number_; }
+  friend constexpr auto operator<=>(const Qualifier&, const Qualifier&) = default;
+
+ private:
+  std::uint32_t number_ = 0;
 };
-inline constexpr std::size_t qualifier_count = 0
-#define WARPMAT_INSTRUCTION(name, mnemonic, traits)
-#define WARPMAT_QUALIFIER(name, text) +1
-#include <warpmat/ptx/catalogue/names.inc>
-#undef WARPMAT_INSTRUCTION
-#undef WARPMAT_QUALIFIER
-    ;
+
+/// The qualifiers of an opcode.
+class Qualifiers {
+ public:
+  static constexpr std::size_t most = 16;
+
+  void add(Qualifier qualifier) {
+    assert(count_ < most);
+    all_[count_++] = qualifier;
+    some_ |= bit(qualifier);
+  }
+  bool has(Qualifier qualifier) const {
+    if ((some_ & bit(qualifier)) == 0) return false;  // most often
+    return std::find(all_.begin(), all_.begin() + count_, qualifier) != all_.begin() + count_;
+  }
+  bool has_any(std::initializer_list<Qualifier> some) const {
+    return std::ranges::any_of(some, [&](Qualifier each) { return has(each); });
+  }
+
+ private:
+  static constexpr std::uint64_t bit(Qualifier qualifier) { return std::uint64_t{1} << qualifier.number() % 64; }
+
+  std::uint64_t some_ = 0;  ///< a bit for each, which others may share
+  std::array<Qualifier, most> all_{};
+  std::uint32_t count_ = 0;
+};
 
 /// What passes and checks ask of an instruction as a whole: a set of bits.
 using Traits = std::uint8_t;
@@ -54,10 +85,13 @@ struct NameRow {
 /// The name with that mnemonic, or `other`.
 Name find_name(std::string_view mnemonic);
 
+/// What something asks for of an opcode: its instruction and its qualifiers.
+struct Spelling {
+  Name name = Name::other;
+  Qualifiers qualifiers{};
+};
+
 /// Its row of names.inc; a row without traits for `other`.
 const NameRow& row_of(Name name);
-
-/// With its dot.
-std::optional<Qualifier> find_qualifier(std::string_view text);
 
 }  // namespace warpmat::catalogue

@@ -31,8 +31,8 @@ int repeats_of(std::string_view text) {
 
 QualifierMeaning meaning_of(std::string_view qualifier) {
   const std::string_view text = qualifier.substr(1);
-  return {find_ptx_type(text),       find_qualifier(qualifier), find_tensor_kind(text),
-          find_transfer_shape(text), copies_with(text),         repeats_of(text)};
+  return {find_ptx_type(text),       Qualifier::of(qualifier), find_tensor_kind(text),
+          find_transfer_shape(text), copies_with(text),        repeats_of(text)};
 }
 
 }  // namespace warpmat::catalogue

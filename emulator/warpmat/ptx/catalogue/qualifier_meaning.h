@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include <warpmat/layout/tensor_memory.h>
@@ -14,7 +13,7 @@ namespace warpmat::catalogue {
 /// What a qualifier is in the tables that have its name. The catalogue finds it once for each qualifier of its rows.
 struct QualifierMeaning {
   const DataType* type = nullptr;
-  std::optional<Qualifier> known{};         ///< of names.inc
+  Qualifier qualifier{};
   const TensorKind* kind = nullptr;         ///< of tcgen05.mma
   const TransferShape* transfer = nullptr;  ///< of tcgen05.ld and .st
   std::uint8_t copies = 0;                  ///< of tcgen05.cp: a bit for each of copy_shapes() in whose name the qualifier is

@@ -243,7 +243,7 @@ const Requirement& requirement_of(const Match& match, const Target& target) {
 
 std::optional<std::string> refusal(const Match& match, const Target& target, PtxVersion version) {
   if (const auto rule = unmet(requirement_of(match, target), target, version)) return format_text("{} {}", spelling(match), *rule);
-  if (match.has(Qualifier::replace) && match.is(Name::tensormap) && target.features == Target::Features::baseline)
+  if (match.has(".replace") && match.is(Name::tensormap) && target.features == Target::Features::baseline)
     return format_text("{} needs a target with the features of an architecture, such as sm_90a; the target is {}", spelling(match),
                        target.name);
   const auto is_quad_of_fp8 = [](const DataType* type) {

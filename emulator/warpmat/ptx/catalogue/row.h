@@ -86,7 +86,6 @@ struct Row {
   std::string operands;
   WarpFunction function = nullptr;
   Semantics semantics = Semantics::compute;
-  /// see Kernel above; empty if there is a function, or if the machine executes the row
   Requirement requirement{.baseline = 1, .ptx = {1, 0}};
   std::string kernel = {};          ///< see Kernel above; empty where there is a function, or the machine executes the row
   std::uint8_t video_elements = 0;  ///< of a video instruction: 1, 2 or 4; 0 of all others

@@ -42,7 +42,7 @@ bool set_scalar_selector(Video& video, const Match& match, int operand, std::str
   if (operand > 0)
     return part(selector, video.first_bit[static_cast<std::size_t>(operand - 1)], video.bits[static_cast<std::size_t>(operand - 1)]);
   video.merge = part(selector, video.result_first_bit, video.result_bits);
-  return video.merge && video.second == Video::Second::none && !match.has(Qualifier::sat);
+  return video.merge && video.second == Video::Second::none && !match.has(".sat");
 }
 
 bool set_simd_selector(Video& video, int count, int operand, std::string_view selector) {
@@ -78,10 +78,10 @@ Video video_modifiers(const Match& match) {
   video.signed_result = is_signed(0);
   if (match.is(Name::vmad)) video.signed_result = video.is_signed[0] || video.is_signed[1];
   for (const auto& [qualifier, operation] :
-       {std::pair{Qualifier::add, Video::Second::add}, {Qualifier::min, Video::Second::min}, {Qualifier::max, Video::Second::max}})
+       {std::pair{Qualifier(".add"), Video::Second::add}, {Qualifier(".min"), Video::Second::min}, {Qualifier(".max"), Video::Second::max}})
     if (match.has(qualifier)) video.second = operation;
-  video.plus_one = match.has(Qualifier::po);
-  video.scale = match.has(Qualifier::shr7) ? 7 : match.has(Qualifier::shr15) ? 15 : 0;
+  video.plus_one = match.has(".po");
+  video.scale = match.has(".shr7") ? 7 : match.has(".shr15") ? 15 : 0;
   for (std::uint8_t i = 0; i < count; ++i) {
     video.select[0][i] = i;
     video.select[1][i] = static_cast<std::uint8_t>(i + count);

@@ -40,8 +40,6 @@ class TokenReader {
   /// Advances beyond here() and returns it; the last token is never consumed.
   const Token& take();
   bool take_if(char punctuation);
-  /// `position` is an earlier one.
-  void go_back_to(std::size_t position) { position_ = position; }
   /// Throws StatementError unless `punctuation` is here, at the place after the last token: a missing ; does not belong to the next line.
   /// `after` names what should precede it.
   void expect(char punctuation, std::string_view after);

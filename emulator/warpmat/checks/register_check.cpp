@@ -1,11 +1,11 @@
-#pragma once
-
 #include <cstdint>
 #include <string>
 
 #include <warpmat/checks/checks.h>
 
 namespace warpmat::checks {
+
+namespace {
 
 /// Warns of warps of a warpgroup that executed setmaxnreg with different numbers.
 class RegisterCheck : public machine::Observer {
@@ -20,5 +20,11 @@ class RegisterCheck : public machine::Observer {
   const Setup& setup_;
   std::uint64_t cluster_;
 };
+
+}  // namespace
+
+void add_register_check(Observers& all, const Setup& setup, std::uint64_t cluster) {
+  if (setup.program.limits.registers != 0) all.push_back(std::make_unique<RegisterCheck>(setup, cluster));
+}
 
 }  // namespace warpmat::checks
