@@ -12,6 +12,7 @@
 
 #include <warpmat/cuda/libraries/library.h>
 #include <warpmat/cuda/libraries/random_numbers.h>
+#include <warpmat/cuda/libraries/random_poisson.h>
 #include <warpmat/cuda/libraries/random_sequences.h>
 
 namespace warpmat::cuda {
@@ -113,6 +114,55 @@ double uniform_of(std::uint32_t x, std::uint32_t y) {
   return std::fma(static_cast<double>(bits), 0x1p-53, 0x1p-54);
 }
 
+// ---- Poisson's distribution ----
+
+constexpr double most_events = 400000;  ///< the largest mean
+
+/// How a generator's numbers become Poisson's: below the first mean by a histogram, below the second one by the distribution function,
+/// else by a normal number.
+struct PoissonLimits {
+  double histogram, inverse;
+};
+PoissonLimits poisson_limits(Kind kind) {
+  switch (kind) {
+    case Kind::mtgp: return {32, 8000};
+    case Kind::sobol32: return {10, 8000};
+    case Kind::sobol64: return {0, 2000};
+    default: return {2000, 0};
+  }
+}
+
+class Poisson {
+ public:
+  Poisson(Kind kind, double mean) : mean_(mean) {
+    const PoissonLimits limits = poisson_limits(kind);
+    if (mean < limits.histogram)
+      table_ = poisson_histogram(mean);
+    else if (mean < limits.inverse)
+      table_ = PoissonInverse(mean);
+  }
+  bool is_normal() const { return std::holds_alternative<std::monostate>(table_); }
+  double mean() const { return mean_; }
+  /// Of a uniform number, where is_normal() is false.
+  std::uint32_t result(double u) const {
+    if (const auto* const histogram = std::get_if<SquareHistogram>(&table_)) return histogram->result(u);
+    return std::get<PoissonInverse>(table_).result(u);
+  }
+
+ private:
+  double mean_;
+  std::variant<std::monostate, SquareHistogram, PoissonInverse> table_;
+};
+
+std::uint32_t plain_poisson(Kind kind, const Poisson& of, std::uint64_t x) {
+  const auto word = static_cast<std::uint32_t>(x);
+  if (!of.is_normal())
+    return of.result(kind == Kind::sobol64 ? static_cast<double>(x >> 11) * 0x1p-53 + 0x1p-54
+                                           : static_cast<double>(word) * 0x1p-32 + 0x1p-32);
+  if (kind == Kind::mersenne) return poisson_of_normal(static_cast<float>(of.mean()), normal_of(word));
+  return poisson_of_normal(of.mean(), kind == Kind::sobol64 ? normal_double_of(x) : normal_double_of(word));
+}
+
 /// How `results` are made of `numbers` of one thread.
 template <typename T>
 struct Distribution {
@@ -159,6 +209,20 @@ Distribution<double> normal_doubles(Kind kind, double mean, double deviation, bo
           }};
 }
 
+/// By normal numbers Philox uses both of a pair; the others leave the second.
+Distribution<std::uint32_t> poisson_numbers(Kind kind, const std::shared_ptr<const Poisson>& of) {
+  if (!of->is_normal())
+    return {1, 1, [=](const std::uint32_t* x) {
+              return std::array<std::uint32_t, 2>{of->result(static_cast<double>(bits_of(kind, x[0])) * 0x1p-32 + 0x1p-32), 0};
+            }};
+  const std::uint64_t results = kind == Kind::philox ? 2 : 1;
+  return {
+      2, results, [of, normal = normal_floats(kind, 0, 1, false)](const std::uint32_t* x) {
+        const std::array<float, 2> both = normal.make(x);
+        return std::array<std::uint32_t, 2>{poisson_of_normal(of->mean(), double(both[0])), poisson_of_normal(of->mean(), double(both[1]))};
+      }};
+}
+
 /// The next `count` results. A group has `least` results at least: the distribution several times.
 template <typename T>
 void fill(Sequence& sequence, const Distribution<T>& of, std::uint64_t least, T* to, std::uint64_t count) {
@@ -185,17 +249,20 @@ double plain_uniform_double(Kind kind, std::uint64_t x) {
 }
 
 /// What a result of one number is: mean and deviation are those of normal ones.
-enum class Shape : std::uint8_t { raw, uniform, normal, log_normal };
+enum class Shape : std::uint8_t { raw, uniform, normal, log_normal, poisson };
 template <typename T>
 struct PlainDistribution {
   Shape shape = Shape::raw;
   T mean = 0, deviation = 0;
+  std::shared_ptr<const Poisson> poisson = {};
+
+  bool is_normal() const { return shape == Shape::normal || shape == Shape::log_normal || (poisson != nullptr && poisson->is_normal()); }
 };
 
 template <typename T>
 T plain_result(Kind kind, const PlainDistribution<T>& of, std::uint64_t x) {
   if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(x);
+    return of.shape == Shape::poisson ? plain_poisson(kind, *of.poisson, x) : static_cast<T>(x);
   } else {
     constexpr bool single = std::is_same_v<T, float>;
     if (of.shape == Shape::uniform) {
@@ -286,16 +353,15 @@ std::shared_ptr<NumberSequence> plain_sequence(const Random& random) {
 }
 
 /// What is known of the numbers that a call makes.
-const Library& library_of(const Random& random, Shape shape) {
+const Library& library_of(const Random& random, bool normal) {
   if (random.ordering == dynamic) return dynamic_library;
-  const bool normal = shape == Shape::normal || shape == Shape::log_normal;
   return random.on_host && normal ? host_normal_library : random_library;
 }
 
 /// Makes numbers with fill_in(to): at once in the host's memory, in the order of the generator's stream in the GPU's.
 template <typename T, typename FillIn>
-void make_numbers(Context& context, const char* call, const Random& random, Shape shape, T* to, std::size_t count, FillIn fill_in) {
-  const Library& library = library_of(random, shape);
+void make_numbers(Context& context, const char* call, const Random& random, bool normal, T* to, std::size_t count, FillIn fill_in) {
+  const Library& library = library_of(random, normal);
   if (random.on_host) return run_work(context, library, call, random.stream, [=](const LibraryMemory&) { fill_in(to); });
   submit_work(context, library, call, random.stream, [=](const LibraryMemory& memory) { fill_in(memory.write(to, count)); });
 }
@@ -306,7 +372,7 @@ void generate_plain(Context& context, const char* call, Random& random, T* to, s
   if (random.plain == nullptr) random.plain = plain_sequence(random);
   if (count == 0) return;
   if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
-  make_numbers(context, call, random, of.shape, to, count, [kind = random.row->kind, of, count, sequence = random.plain](T* at) {
+  make_numbers(context, call, random, of.is_normal(), to, count, [kind = random.row->kind, of, count, sequence = random.plain](T* at) {
     for (const std::uint64_t number : sequence->take(count)) *at++ = plain_result(kind, of, number);
   });
 }
@@ -316,7 +382,7 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
                      const std::function<Distribution<T>(Kind)>& distribution) {
   return library_call(random_library, call, false, [&](Context& context) {
     Random& random = generator_of(handle);
-    if (std::is_integral_v<T> && random.row->kind == Kind::sobol64) throw Refusal(random_type_error);
+    if (plain.shape == Shape::raw && random.row->kind == Kind::sobol64) throw Refusal(random_type_error);
     if (is_plain(*random.row)) return generate_plain(context, call, random, to, count, plain);
     const Distribution<T> of = distribution(random.row->kind);
     const KindRow& row = *random.row;
@@ -324,7 +390,7 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
     if (random.sequence == nullptr) random.sequence = std::make_shared<Sequence>(row, random.seed, random.threads(), random.offset);
     if (count == 0) return;
     if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
-    make_numbers(context, call, random, plain.shape, to, count,
+    make_numbers(context, call, random, plain.is_normal(), to, count,
                  [sequence = random.sequence, of, least = row.results, count](T* at) { fill(*sequence, of, least, at, count); });
   });
 }
@@ -422,6 +488,18 @@ int generateNormalDouble(const char* call, Random* handle, double* to, std::size
 int generateLogNormal(const char* call, Random* handle, float* to, std::size_t count, float mean, float deviation) {
   return generate_results<float>(call, handle, to, count, {Shape::log_normal, mean, deviation},
                                  [=](Kind kind) { return normal_floats(kind, mean, deviation, true); });
+}
+int generatePoisson(const char* call, Random* handle, std::uint32_t* to, std::size_t count, double mean) {
+  std::shared_ptr<const Poisson> of;
+  const int status = change(call, handle, [&](Random& random) {
+    if (count % random.dimensions != 0) throw Refusal(random_length_not_multiple);
+    if (count == 0) return;
+    if (!(mean > 0 && mean <= most_events)) throw Refusal(random_out_of_range, "the mean is not above 0 and up to 400,000");
+    of = std::make_shared<const Poisson>(random.row->kind, mean);
+  });
+  if (status != random_success || of == nullptr) return status;
+  return generate_results<std::uint32_t>(call, handle, to, count, {.shape = Shape::poisson, .poisson = of},
+                                         [&](Kind kind) { return poisson_numbers(kind, of); });
 }
 int generateLogNormalDouble(const char* call, Random* handle, double* to, std::size_t count, double mean, double deviation) {
   return generate_results<double>(call, handle, to, count, {Shape::log_normal, mean, deviation},
