@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -92,9 +93,22 @@ class Sequence {
     if (within_ != 0) std::visit([this](auto& threads) { threads.give_back(group_); }, threads_);
   }
 
+  /// One of a pair of normal numbers, of the next thread: the second one if the thread has kept it, else the first one of a new pair.
+  template <typename Make>
+  float next_normal(Make make) {
+    const std::uint64_t group = group_++, thread = std::visit([&](const auto&threads) { return threads.thread_of(group); }, threads_);
+    if (const auto kept = kept_.extract(thread)) return kept.mapped();
+    std::vector<std::uint32_t> numbers(2);
+    std::visit([&](auto& threads) { threads.take(group, numbers); }, threads_);
+    const std::array<float, 2> pair = make(numbers.data());
+    kept_.emplace(thread, pair[1]);
+    return pair[0];
+  }
+
  private:
   Kind kind_;
   std::uint64_t group_, within_;
+  std::unordered_map<std::uint64_t, float> kept_;  ///< by threads
   std::variant<Threads<Xorwow>, Threads<Mrg32k3a>, Threads<Philox>> threads_{std::in_place_type<Threads<Philox>>, 0, 1, 0};
 };
 
@@ -154,13 +168,13 @@ class Poisson {
   std::variant<std::monostate, SquareHistogram, PoissonInverse> table_;
 };
 
+/// Of numbers of 64 bits normal ones take the upper half.
 std::uint32_t plain_poisson(Kind kind, const Poisson& of, std::uint64_t x) {
-  const auto word = static_cast<std::uint32_t>(x);
+  const bool is_wide = kind == Kind::sobol64;
   if (!of.is_normal())
-    return of.result(kind == Kind::sobol64 ? static_cast<double>(x >> 11) * 0x1p-53 + 0x1p-54
-                                           : static_cast<double>(word) * 0x1p-32 + 0x1p-32);
-  if (kind == Kind::mersenne) return poisson_of_normal(static_cast<float>(of.mean()), normal_of(word));
-  return poisson_of_normal(of.mean(), kind == Kind::sobol64 ? normal_double_of(x) : normal_double_of(word));
+    return of.result(is_wide ? static_cast<double>(x >> 11) * 0x1p-53 + 0x1p-54 : static_cast<double>(x) * 0x1p-32 + 0x1p-32);
+  const float normal = normal_of(static_cast<std::uint32_t>(is_wide ? x >> 32 : x));
+  return kind == Kind::mersenne ? poisson_of_normal(static_cast<float>(of.mean()), normal) : poisson_of_normal(of.mean(), normal);
 }
 
 /// How `results` are made of `numbers` of one thread.
@@ -209,18 +223,23 @@ Distribution<double> normal_doubles(Kind kind, double mean, double deviation, bo
           }};
 }
 
-/// By normal numbers Philox uses both of a pair; the others leave the second.
 Distribution<std::uint32_t> poisson_numbers(Kind kind, const std::shared_ptr<const Poisson>& of) {
   if (!of->is_normal())
     return {1, 1, [=](const std::uint32_t* x) {
               return std::array<std::uint32_t, 2>{of->result(static_cast<double>(bits_of(kind, x[0])) * 0x1p-32 + 0x1p-32), 0};
             }};
-  const std::uint64_t results = kind == Kind::philox ? 2 : 1;
-  return {
-      2, results, [of, normal = normal_floats(kind, 0, 1, false)](const std::uint32_t* x) {
-        const std::array<float, 2> both = normal.make(x);
-        return std::array<std::uint32_t, 2>{poisson_of_normal(of->mean(), double(both[0])), poisson_of_normal(of->mean(), double(both[1]))};
-      }};
+  return {2, 2, [of, normal = normal_floats(kind, 0, 1, false)](const std::uint32_t* x) {
+            const std::array<float, 2> both = normal.make(x);
+            return std::array<std::uint32_t, 2>{poisson_of_normal(of->mean(), both[0]), poisson_of_normal(of->mean(), both[1])};
+          }};
+}
+
+/// The next results where a thread gives one normal number in its turn, and keeps the second one of the pair for its next turn, which
+/// may come in a later call.
+void fill_by_turns(Sequence& sequence, double mean, std::uint32_t* to, std::uint64_t count) {
+  const Distribution<float> pair = normal_floats(sequence.kind(), 0, 1, false);
+  for (std::uint64_t i = 0; i < count; ++i)
+    to[i] = poisson_of_normal(mean, sequence.next_normal([&](const std::uint32_t* x) { return pair.make(x); }));
 }
 
 /// The next `count` results. A group has `least` results at least: the distribution several times.
@@ -386,12 +405,15 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
     if (is_plain(*random.row)) return generate_plain(context, call, random, to, count, plain);
     const Distribution<T> of = distribution(random.row->kind);
     const KindRow& row = *random.row;
-    if (count % of.results != 0 && row.results < of.results) throw Refusal(random_length_not_multiple);
+    if (plain.shape != Shape::poisson && count % of.results != 0 && row.results < of.results) throw Refusal(random_length_not_multiple);
     if (random.sequence == nullptr) random.sequence = std::make_shared<Sequence>(row, random.seed, random.threads(), random.offset);
     if (count == 0) return;
     if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
-    make_numbers(context, call, random, plain.is_normal(), to, count,
-                 [sequence = random.sequence, of, least = row.results, count](T* at) { fill(*sequence, of, least, at, count); });
+    make_numbers(context, call, random, plain.is_normal(), to, count, [=, sequence = random.sequence, least = row.results](T* at) {
+      if constexpr (std::is_integral_v<T>)
+        if (plain.is_normal() && least == 1) return fill_by_turns(*sequence, plain.poisson->mean(), at, count);
+      fill(*sequence, of, least, at, count);
+    });
   });
 }
 

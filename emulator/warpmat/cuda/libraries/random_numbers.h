@@ -57,12 +57,13 @@ class Threads {
     before_ = state;
     for (std::uint32_t& each : numbers) each = Generator::next(state);
   }
+  std::uint64_t thread_of(std::uint64_t group) const { return group % count_; }
   /// Gives back what take() took last.
   void give_back(std::uint64_t group) { state_of(group) = before_; }
 
  private:
   typename Generator::State& state_of(std::uint64_t group) {
-    const std::uint64_t thread = group % count_;
+    const std::uint64_t thread = thread_of(group);
     while (states_.size() <= thread) make();
     return states_[thread];
   }

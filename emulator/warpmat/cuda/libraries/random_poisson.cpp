@@ -79,8 +79,8 @@ std::uint32_t PoissonInverse::result(double u) const {
   return first_ + static_cast<std::uint32_t>(found - sums_.begin());
 }
 
-std::uint32_t poisson_of_normal(double mean, double normal) {
-  return static_cast<std::uint32_t>(std::sqrt(mean) * normal + mean + 0.5);
+std::uint32_t poisson_of_normal(double mean, float normal) {
+  return static_cast<std::uint32_t>(std::sqrt(mean) * static_cast<double>(normal) + mean + 0.5);
 }
 std::uint32_t poisson_of_normal(float mean, float normal) {
   return static_cast<std::uint32_t>(std::fma(normal, std::sqrt(mean), mean) + 0.5f);

@@ -34,7 +34,7 @@ class PoissonInverse {
 };
 
 /// Rounded to the nearest number of events: of a normal number from 0 to 1.
-std::uint32_t poisson_of_normal(double mean, double normal);
+std::uint32_t poisson_of_normal(double mean, float normal);
 /// The same in f32, as MT19937 has it.
 std::uint32_t poisson_of_normal(float mean, float normal);
 
