@@ -42,6 +42,7 @@ const Library host_normal_library{.failed = random_launch_failure,
 enum class Kind : std::uint8_t { xorwow, mrg, philox, mtgp, mersenne, sobol32, sobol64 };
 
 constexpr int best = 100, by_default = 101, seeded = 102, legacy = 103, dynamic = 104, quasi = 201;  ///< curandOrdering
+constexpr std::uint64_t step_of_seeds = 3133713;  ///< from thread to thread in the seeded ordering
 
 /// A generator, and the threads that the default and the legacy ordering have, as an H200's results show.
 struct KindRow {
@@ -68,10 +69,10 @@ bool is_plain(const KindRow& row) {
 class Sequence {
  public:
   /// `offset`: results that are skipped.
-  Sequence(const KindRow& row, std::uint64_t seed, std::uint64_t threads, std::uint64_t offset)
+  Sequence(const KindRow& row, std::uint64_t seed, std::uint64_t threads, std::uint64_t offset, std::uint64_t seed_step)
       : kind_(row.kind), group_(offset / row.results), within_(offset % row.results) {
     switch (kind_) {
-      case Kind::xorwow: threads_.emplace<Threads<Xorwow>>(seed, threads, group_); break;
+      case Kind::xorwow: threads_.emplace<Threads<Xorwow>>(seed, threads, group_, seed_step); break;
       case Kind::mrg: threads_.emplace<Threads<Mrg32k3a>>(seed, threads, group_); break;
       default: threads_.emplace<Threads<Philox>>(seed, threads, group_); break;
     }
@@ -315,6 +316,9 @@ struct Random {
   std::shared_ptr<NumberSequence> plain = {};
 
   std::uint64_t threads() const { return ordering == legacy ? row->legacy_threads : row->threads; }
+  std::shared_ptr<Sequence> make_sequence() const {
+    return std::make_shared<Sequence>(*row, seed, threads(), offset, ordering == seeded ? step_of_seeds : 0);
+  }
   void restart() {
     sequence.reset();
     plain.reset();
@@ -406,7 +410,7 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
     const Distribution<T> of = distribution(random.row->kind);
     const KindRow& row = *random.row;
     if (plain.shape != Shape::poisson && count % of.results != 0 && row.results < of.results) throw Refusal(random_length_not_multiple);
-    if (random.sequence == nullptr) random.sequence = std::make_shared<Sequence>(row, random.seed, random.threads(), random.offset);
+    if (random.sequence == nullptr) random.sequence = random.make_sequence();
     if (count == 0) return;
     if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
     make_numbers(context, call, random, plain.is_normal(), to, count, [=, sequence = random.sequence, least = row.results](T* at) {
@@ -461,11 +465,11 @@ int setGeneratorOrdering(const char* call, Random* handle, int ordering) {
   return change(call, handle, [&](Random& random) {
     // the dynamic ordering, which CUDA leaves to the card, is the default one here
     const Kind kind = random.row->kind;
-    const bool known = is_sobol(*random.row) ? ordering == quasi
-                                             : ordering == best || ordering == by_default || ordering == legacy ||
-                                                   (ordering == dynamic && kind != Kind::mersenne);
-    if (!known)
-      throw Refusal(random_out_of_range, ordering == seeded && kind == Kind::xorwow ? "the seeded ordering is not supported" : "");
+    const bool known = is_sobol(*random.row)
+                           ? ordering == quasi
+                           : ordering == best || ordering == by_default || ordering == legacy ||
+                                 (ordering == dynamic && kind != Kind::mersenne) || (ordering == seeded && kind == Kind::xorwow);
+    if (!known) throw Refusal(random_out_of_range);
     random.ordering = ordering;
     random.restart();
   });
