@@ -56,7 +56,7 @@ libraries = {
     "random": (["curand.h"], "curand", "curandStatus_t", """CreateGenerator CreateGeneratorHost DestroyGenerator GetVersion GetProperty SetStream
                SetPseudoRandomGeneratorSeed SetGeneratorOffset SetGeneratorOrdering SetQuasiRandomGeneratorDimensions Generate GenerateLongLong
                GenerateUniform GenerateUniformDouble GenerateNormal GenerateNormalDouble GenerateLogNormal GenerateLogNormalDouble GeneratePoisson
-               GenerateSeeds""".split()),
+               GenerateSeeds GetDirectionVectors32 GetDirectionVectors64 GetScrambleConstants32 GetScrambleConstants64""".split()),
 }
 # Headers whose functions are names alone here.
 others = {"blas": ["cublas.h", "cublasXt.h"]}

@@ -50,12 +50,14 @@ struct KindRow {
   Kind kind;
   std::uint64_t threads, legacy_threads;
   std::uint64_t results;  ///< of a group at least: four of Philox
+  bool scrambled = false;
 };
 constexpr KindRow kinds[] = {
     {100, Kind::xorwow, 4096, 4096, 1},  // CURAND_RNG_PSEUDO_DEFAULT
-    {101, Kind::xorwow, 4096, 4096, 1}, {121, Kind::mrg, 81920, 4096, 1}, {161, Kind::philox, 65536, 65536, 4},
-    {141, Kind::mtgp, 192, 64, 1},      {142, Kind::mersenne, 0, 0, 1},   {200, Kind::sobol32, 0, 0, 1},  // CURAND_RNG_QUASI_DEFAULT
-    {201, Kind::sobol32, 0, 0, 1},      {203, Kind::sobol64, 0, 0, 1},
+    {101, Kind::xorwow, 4096, 4096, 1},  {121, Kind::mrg, 81920, 4096, 1},    {161, Kind::philox, 65536, 65536, 4},
+    {141, Kind::mtgp, 192, 64, 1},       {142, Kind::mersenne, 0, 0, 1},      {200, Kind::sobol32, 0, 0, 1},  // CURAND_RNG_QUASI_DEFAULT
+    {201, Kind::sobol32, 0, 0, 1},       {202, Kind::sobol32, 0, 0, 1, true}, {203, Kind::sobol64, 0, 0, 1},
+    {204, Kind::sobol64, 0, 0, 1, true},
 };
 bool is_sobol(const KindRow& row) {
   return row.kind == Kind::sobol32 || row.kind == Kind::sobol64;
@@ -356,10 +358,7 @@ int change(const char* call, Random* handle, Body&& body) {
 
 int create_generator(const char* call, Random** handle, int type, bool on_host) {
   const auto* const row = std::ranges::find(kinds, type, &KindRow::type);
-  if (row == std::end(kinds)) {
-    say_once(std::string(call) + ": the scrambled Sobol generators are not supported");
-    return random_type_error;
-  }
+  if (row == std::end(kinds)) return random_type_error;
   return library_call(random_library, call, true, [&](Context&) {
     if (handle == nullptr) throw Refusal(random_internal_error);
     *handle = generators().make(Random{.row = row, .on_host = on_host, .ordering = is_sobol(*row) ? quasi : by_default});
@@ -370,8 +369,8 @@ std::shared_ptr<NumberSequence> plain_sequence(const Random& random) {
   switch (random.row->kind) {
     case Kind::mersenne: return make_mersenne_twister(random.seed);
     case Kind::mtgp: return make_mtgp32(random.seed, random.threads());
-    case Kind::sobol64: return make_sobol(64, random.dimensions, random.offset);
-    default: return make_sobol(32, random.dimensions, random.offset);
+    case Kind::sobol64: return make_sobol(64, random.row->scrambled, random.dimensions, random.offset);
+    default: return make_sobol(32, random.row->scrambled, random.dimensions, random.offset);
   }
 }
 
@@ -419,6 +418,46 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
       fill(*sequence, of, least, at, count);
     });
   });
+}
+
+using Directions32 = unsigned[32];  ///< of a dimension
+using Directions64 = unsigned long long[64];
+
+/// curandDirectionVectorSet_t: of 32 bits, and of 64.
+constexpr int plain_set32 = 101, scrambled_set32 = 102, plain_set64 = 103, scrambled_set64 = 104;
+
+/// The vectors of all dimensions that cuRAND has, for the program to read; those that are not known here are zero, and a line says so.
+template <typename Word>
+int get_directions(const char* call, Word (**vectors)[sizeof(Word) * 8], int set, int plain_set, int scrambled_set) {
+  constexpr std::size_t bits = sizeof(Word) * 8;
+  if (set != plain_set && set != scrambled_set) return random_out_of_range;
+  if (vectors == nullptr) return random_internal_error;
+  const bool scrambled = set == scrambled_set;
+  const std::lock_guard lock(mutex());
+  static std::vector<Word> tables[2];
+  std::vector<Word>& table = tables[scrambled];
+  if (table.empty()) {
+    table.resize(bits * most_dimensions);
+    for (std::size_t i = 0; i < bits * known_dimensions(scrambled); ++i)
+      table[i] = static_cast<Word>(sobol_directions(scrambled)[i / bits * 64 + i % bits] >> (64 - bits));
+  }
+  say_once(std::string(call) + (scrambled ? ": 20" : ": 1,111") + " of 20,000 dimensions are supported; the others' vectors are zero");
+  *vectors = reinterpret_cast<Word(*)[bits]>(table.data());
+  return random_success;
+}
+
+template <typename Word>
+int get_constants(const char* call, Word** constants) {
+  if (constants == nullptr) return random_internal_error;
+  const std::lock_guard lock(mutex());
+  static std::vector<Word> table;
+  if (table.empty()) {
+    for (const std::uint64_t constant : scramble_constants()) table.push_back(static_cast<Word>(constant >> (64 - sizeof(Word) * 8)));
+    table.resize(most_dimensions);
+  }
+  say_once(std::string(call) + ": 20 of 20,000 dimensions are supported; the others' constants are zero");
+  *constants = table.data();
+  return random_success;
 }
 
 namespace rand {
@@ -478,10 +517,24 @@ int setQuasiRandomGeneratorDimensions(const char* call, Random* handle, unsigned
   return change(call, handle, [&](Random& random) {
     if (!is_sobol(*random.row)) throw Refusal(random_type_error);
     if (dimensions == 0 || dimensions > most_dimensions) throw Refusal(random_out_of_range);
-    if (dimensions > sobol_dimensions) throw Refusal(random_out_of_range, "of Sobol's sequence 1,111 dimensions are supported");
+    if (dimensions > known_dimensions(random.row->scrambled))
+      throw Refusal(random_out_of_range, random.row->scrambled ? "of the scrambled Sobol sequence 20 dimensions are supported"
+                                                               : "of Sobol's sequence 1,111 dimensions are supported");
     random.dimensions = dimensions;
     random.restart();
   });
+}
+int getDirectionVectors32(const char* call, Directions32** vectors, int set) {
+  return get_directions(call, vectors, set, plain_set32, scrambled_set32);
+}
+int getDirectionVectors64(const char* call, Directions64** vectors, int set) {
+  return get_directions(call, vectors, set, plain_set64, scrambled_set64);
+}
+int getScrambleConstants32(const char* call, unsigned** constants) {
+  return get_constants(call, constants);
+}
+int getScrambleConstants64(const char* call, unsigned long long** constants) {
+  return get_constants(call, constants);
 }
 int generateSeeds(const char* call, Random* handle) {
   return change(call, handle, [](Random&) {});  // states are made when they are needed
