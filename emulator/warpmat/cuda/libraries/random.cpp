@@ -39,6 +39,10 @@ const Library host_normal_library{.failed = random_launch_failure,
                                   .measured_on = 0,
                                   .source = "cuRAND's host generators make normal numbers by the host's functions, not by the GPU's"};
 
+const Library table_library{.failed = random_launch_failure,
+                            .measured_on = 0,
+                            .source = "an H200's histograms have the same columns, and some of their bounds another last bit"};
+
 enum class Kind : std::uint8_t { xorwow, mrg, philox, mtgp, mersenne, sobol32, sobol64 };
 
 constexpr int best = 100, by_default = 101, seeded = 102, legacy = 103, dynamic = 104, quasi = 201;  ///< curandOrdering
@@ -135,8 +139,8 @@ double uniform_of(std::uint32_t x, std::uint32_t y) {
 
 constexpr double most_events = 400000;  ///< the largest mean
 
-/// How a generator's numbers become Poisson's: below the first mean by a histogram, below the second one by the distribution function,
-/// else by a normal number.
+/// How a generator's numbers become Poisson's: below the first mean by a histogram, up to the second one by the distribution function,
+/// above it by a normal number.
 struct PoissonLimits {
   double histogram, inverse;
 };
@@ -144,8 +148,8 @@ PoissonLimits poisson_limits(Kind kind) {
   switch (kind) {
     case Kind::mtgp: return {32, 8000};
     case Kind::sobol32: return {10, 8000};
-    case Kind::sobol64: return {0, 2000};
-    default: return {2000, 0};
+    case Kind::sobol64: return {0, std::nextafter(poisson_histograms_end, 0.0)};
+    default: return {poisson_histograms_end, 0};
   }
 }
 
@@ -155,7 +159,7 @@ class Poisson {
     const PoissonLimits limits = poisson_limits(kind);
     if (mean < limits.histogram)
       table_ = poisson_histogram(mean);
-    else if (mean < limits.inverse)
+    else if (mean <= limits.inverse)
       table_ = PoissonInverse(mean);
   }
   bool is_normal() const { return std::holds_alternative<std::monostate>(table_); }
@@ -420,6 +424,11 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
   });
 }
 
+void require_poisson_mean(double mean) {
+  if (!(mean > 0 && mean <= most_events)) throw Refusal(random_out_of_range, "the mean is not above 0 and up to 400,000");
+}
+
+struct Discrete;                    ///< in the GPU's memory
 using Directions32 = unsigned[32];  ///< of a dimension
 using Directions64 = unsigned long long[64];
 
@@ -524,6 +533,27 @@ int setQuasiRandomGeneratorDimensions(const char* call, Random* handle, unsigned
     random.restart();
   });
 }
+int createPoissonDistribution(const char* call, double mean, Discrete** distribution) {
+  return library_call(table_library, call, true, [&](Context& context) {
+    if (distribution == nullptr) throw Refusal(random_internal_error);
+    require_poisson_mean(mean);
+    const std::size_t size = poisson_distribution(mean, 0).size();
+    const std::uint64_t address = context.space.allocate(size, Allocation::Kind::device, call);
+    run_work(context, table_library, call, nullptr, [&](const LibraryMemory& memory) {
+      std::ranges::copy(poisson_distribution(mean, address), memory.write(reinterpret_cast<std::uint8_t*>(address), size));
+    });
+    *distribution = reinterpret_cast<Discrete*>(address);
+  });
+}
+int destroyDistribution(const char* call, Discrete* distribution) {
+  return library_call(table_library, call, true, [&](Context& context) {
+    try {
+      context.space.release(reinterpret_cast<std::uint64_t>(distribution), {Allocation::Kind::device}, cudaErrorInvalidValue);
+    } catch (const ApiError&) {
+      throw Refusal(random_not_initialized);
+    }
+  });
+}
 int getDirectionVectors32(const char* call, Directions32** vectors, int set) {
   return get_directions(call, vectors, set, plain_set32, scrambled_set32);
 }
@@ -573,7 +603,7 @@ int generatePoisson(const char* call, Random* handle, std::uint32_t* to, std::si
   const int status = change(call, handle, [&](Random& random) {
     if (count % random.dimensions != 0) throw Refusal(random_length_not_multiple);
     if (count == 0) return;
-    if (!(mean > 0 && mean <= most_events)) throw Refusal(random_out_of_range, "the mean is not above 0 and up to 400,000");
+    require_poisson_mean(mean);
     of = std::make_shared<const Poisson>(random.row->kind, mean);
   });
   if (status != random_success || of == nullptr) return status;

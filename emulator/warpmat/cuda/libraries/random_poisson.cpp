@@ -25,7 +25,52 @@ Probabilities poisson_probabilities(double mean, long double least) {
   return found;
 }
 
+// As curand_discrete.h has them. Kernels read no address of the host; it is 0 here.
+
+struct DiscreteDistribution {
+  std::uint64_t host_self = 0, table = 0, host_table = 0;
+  double deviation = 0, mean = 0;
+  std::uint32_t method = 0, of_host = 0;
+};
+struct DistributionTable {
+  std::uint64_t histogram = 0, host_histogram = 0;
+  std::uint32_t shift = 0, length = 0, of_host = 0, padding = 0;
+};
+struct HistogramArrays {
+  std::uint64_t bounds = 0, host_bounds = 0, donors = 0, host_donors = 0;
+  std::uint32_t of_host = 0, padding = 0;
+};
+constexpr std::uint32_t by_histogram = 5, by_normal = 7;  ///< curandMethod_t
+
+template <typename T>
+void append(std::vector<std::uint8_t>& bytes, const T* first, std::size_t count) {
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(first);
+  bytes.insert(bytes.end(), from, from + count * sizeof(T));
+}
+
 }  // namespace
+
+std::vector<std::uint8_t> poisson_distribution(double mean, std::uint64_t address) {
+  std::vector<std::uint8_t> bytes;
+  if (mean >= poisson_histograms_end) {
+    const DiscreteDistribution normal{.deviation = std::sqrt(mean), .mean = mean, .method = by_normal};
+    append(bytes, &normal, 1);
+    return bytes;
+  }
+  const SquareHistogram of = poisson_histogram(mean);
+  const std::size_t size = of.bounds.size();
+  const std::uint64_t table = address + sizeof(DiscreteDistribution), arrays = table + sizeof(DistributionTable),
+                      bounds = arrays + sizeof(HistogramArrays);
+  const DiscreteDistribution distribution{.table = table, .method = by_histogram};
+  const DistributionTable columns{.histogram = arrays, .shift = of.first, .length = static_cast<std::uint32_t>(size)};
+  const HistogramArrays places{.bounds = bounds, .donors = bounds + size * sizeof(double)};
+  append(bytes, &distribution, 1);
+  append(bytes, &columns, 1);
+  append(bytes, &places, 1);
+  append(bytes, of.bounds.data(), size);
+  append(bytes, of.donors.data(), size);
+  return bytes;
+}
 
 std::uint32_t SquareHistogram::result(double u) const {
   const auto size = bounds.size(), column = std::min(static_cast<std::size_t>(u * static_cast<double>(size)), size - 1);

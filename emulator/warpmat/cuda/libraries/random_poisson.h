@@ -18,13 +18,15 @@ struct SquareHistogram {
   /// Of a number above 0 and up to 1.
   std::uint32_t result(double u) const;
 };
-/// Below a mean of 2,000. The columns are those of results whose probability is a number of f64 above 0.
+/// From this mean on cuRAND has no histogram.
+inline constexpr double poisson_histograms_end = 2000;
+/// Below it. The columns are those of results whose probability is a number of f64 above 0.
 SquareHistogram poisson_histogram(double mean);
 
 /// The distribution function, whose first result that reaches a number is the number's.
 class PoissonInverse {
  public:
-  /// Below a mean of 8,000.
+  /// Up to a mean of 8,000.
   explicit PoissonInverse(double mean);
   std::uint32_t result(double u) const;
 
@@ -37,5 +39,9 @@ class PoissonInverse {
 std::uint32_t poisson_of_normal(double mean, float normal);
 /// The same in f32, as MT19937 has it.
 std::uint32_t poisson_of_normal(float mean, float normal);
+
+/// The bytes that curandCreatePoissonDistribution leaves at an address of the GPU's memory, for kernels: curand_discrete.h names the
+/// fields.
+std::vector<std::uint8_t> poisson_distribution(double mean, std::uint64_t address);
 
 }  // namespace warpmat::cuda
