@@ -6,7 +6,7 @@
 #include <vector>
 
 // The generators of cuRAND whose results take one number each, in their order: an H200 gave the same
-// (lab/notebook/2026-11-30-curand-and-textures.md).
+// (lab/notebook/2026-11-30-curand-and-textures.md, 2026-11-30-curand-poisson.md).
 
 namespace warpmat::cuda {
 
