@@ -96,6 +96,8 @@ int curandSetGeneratorOffset(void*, unsigned long long);
 int curandDestroyGenerator(void*);
 int curandSetQuasiRandomGeneratorDimensions(void*, unsigned);
 int curandGeneratePoisson(void*, unsigned*, std::size_t, double);
+int curandCreatePoissonDistribution(double, void**);
+int curandDestroyDistribution(void*);
 int curandGetDirectionVectors32(unsigned (**)[32], int);
 int curandGetDirectionVectors64(unsigned long long (**)[64], int);
 int curandGetScrambleConstants32(unsigned**);
@@ -807,6 +809,47 @@ void test_poisson() {
   for (const double mean : {0.0, -1.0, 400000.5}) tell("a mean that is none", curandGeneratePoisson(sobol, numbers.data(), 8, mean) == 104);
 }
 
+template <typename T>
+T copied(const void* at) {
+  T value{};
+  cudaMemcpy(&value, at, sizeof value, 2);
+  return value;
+}
+
+/// Columns 1, 9, 40 and 200 of the H200's histogram of mean 3, and what it has of mean 2,500.
+void test_histograms() {
+  struct Distribution {
+    void *self, *table, *host_table;
+    double deviation, mean;
+    unsigned method, of_host;
+  };
+  struct Table {
+    void *histogram, *host;
+    unsigned shift, length, of_host;
+  };
+  struct Histogram {
+    double *bounds, *host_bounds;
+    unsigned *donors, *host_donors;
+  };
+  void* at = nullptr;
+  tell("a histogram", curandCreatePoissonDistribution(3, &at) == 0 && copied<Distribution>(at).method == 5);
+  const auto table = copied<Table>(copied<Distribution>(at).table);
+  tell("its columns", table.shift == 0 && table.length == 224);
+  const auto histogram = copied<Histogram>(table.histogram);
+  const struct {
+    int column;
+    double bound;
+    unsigned donor;
+  } columns[] = {{1, 0.006504062246448986, 0}, {9, 0.0428790753601319, 8}, {40, 0.17857142857142855, 5}, {200, 0.8928571428571428, 1}};
+  for (const auto& each : columns) {
+    tell("a donor", copied<unsigned>(histogram.donors + each.column) == each.donor);
+    tell("a bound", std::abs(copied<double>(histogram.bounds + each.column) - each.bound) < 1e-14);
+  }
+  tell("it is freed", curandDestroyDistribution(at) == 0 && curandDestroyDistribution(at) == 101);
+  tell("no histogram", curandCreatePoissonDistribution(2500, &at) == 0 && copied<Distribution>(at).method == 7 &&
+                           copied<Distribution>(at).deviation == 50 && curandDestroyDistribution(at) == 0);
+}
+
 void test_direction_vectors() {
   unsigned(*vectors32)[32] = nullptr, *constants32 = nullptr;
   unsigned long long(*vectors64)[64] = nullptr, *constants64 = nullptr;
@@ -958,6 +1001,7 @@ int main(int count, char** words) {
   test_measured_order();
   test_refused_sequences();
   test_poisson();
+  test_histograms();
   test_direction_vectors();
   test_seeded_ordering();
   test_added_matrices();
