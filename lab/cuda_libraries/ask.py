@@ -221,6 +221,7 @@ def random_numbers():
              "normal double": ("curandGenerateNormalDouble", np.float64, (double(1.5), double(2.25))),
              "log-normal": ("curandGenerateLogNormal", np.float32, (float_(0.5), float_(0.75))),
              "log-normal double": ("curandGenerateLogNormalDouble", np.float64, (double(0.5), double(0.75))),
+             **{f"Poisson {mean}": ("curandGeneratePoisson", np.uint32, (double(mean),)) for mean in (3, 50, 2500, 100000)},
              "64 bits": ("curandGenerateLongLong", np.uint64, ())}
 
     def generated(generator, kind, count):
@@ -238,7 +239,7 @@ def random_numbers():
             results[f"{name} mixed {i} {kind}"] = generated(generator, kind, count)
 
     for name, number in (("XORWOW", 101), ("MRG32K3A", 121), ("PHILOX", 161), ("MTGP32", 141), ("MT19937", 142)):
-        for ordering in (101, 103, 104):
+        for ordering in (101, 103, 104) if number != 101 else (101, 102, 103, 104):
             for seed, offset in ((0, 0), (1234, 0), (0x123456789ABCDEF, 12345), (7, 10_000_000_019)):
                 for kind in list(calls)[:-1] if ordering != 104 else ("raw", "normal"):
                     generator = void()
@@ -250,8 +251,8 @@ def random_numbers():
                     results[f"{name} {ordering} {seed} {offset} {kind}"] = kept(generated(generator, kind, 400000 if many else 9000), 9000)
                     random.curandDestroyGenerator(generator)
         mixed(name, number)
-    for name, number, raw in (("SOBOL32", 201, "raw"), ("SOBOL64", 203, "64 bits")):
-        for dimensions, offset in ((1, 0), (3, 12345), (20, 0), (1111, 1)):
+    for name, number, raw in (("SOBOL32", 201, "raw"), ("SCRAMBLED32", 202, "raw"), ("SOBOL64", 203, "64 bits"), ("SCRAMBLED64", 204, "64 bits")):
+        for dimensions, offset in ((1, 0), (3, 12345), (20, 0), (1111, 1))[: 3 if "SCRAMBLED" in name else 4]:
             for kind in (raw, *list(calls)[1:-1]):
                 generator = void()
                 assert random.curandCreateGenerator(ctypes.byref(generator), number) == 0

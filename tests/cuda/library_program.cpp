@@ -1,6 +1,7 @@
 // A program that is linked with the stand-ins for NVIDIA's libraries, and says of each routine whether it gives what a loop gives. Its
 // numbers are small integers, whose products every format and every order of sums has exactly.
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <cstdio>
@@ -94,6 +95,13 @@ int curandGenerate(void*, unsigned*, std::size_t);
 int curandSetGeneratorOffset(void*, unsigned long long);
 int curandDestroyGenerator(void*);
 int curandSetQuasiRandomGeneratorDimensions(void*, unsigned);
+int curandGeneratePoisson(void*, unsigned*, std::size_t, double);
+int curandCreatePoissonDistribution(double, void**);
+int curandDestroyDistribution(void*);
+int curandGetDirectionVectors32(unsigned (**)[32], int);
+int curandGetDirectionVectors64(unsigned long long (**)[64], int);
+int curandGetScrambleConstants32(unsigned**);
+int curandGetScrambleConstants64(unsigned long long**);
 int curandGenerateLongLong(void*, unsigned long long*, std::size_t);
 int curandSetGeneratorOrdering(void*, int);
 int curandGenerateUniformDouble(void*, double*, std::size_t);
@@ -663,6 +671,45 @@ void test_measured_order() {
   tell("the order of sums of a split product", hash_of(d.read()) == 0x01f4c0cb804a10cc);
 }
 
+/// Numbers between -1 and 1 of their places, as lab/cuda_libraries/ask.py draws them.
+std::vector<float> drawn_floats(std::size_t count, std::uint64_t seed) {
+  std::vector<float> numbers;
+  for (std::uint64_t place = 1; place <= count; ++place) {
+    std::uint64_t z = place * 0x9e3779b97f4a7c15 + seed * 7919;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    z ^= z >> 31;
+    numbers.push_back(static_cast<float>(static_cast<double>(z >> 40) * 0x1p-23 - 1.0));
+  }
+  return numbers;
+}
+std::vector<std::uint16_t> cut_to_bf16(const std::vector<float>& numbers) {
+  std::vector<std::uint16_t> codes;
+  for (const float number : numbers) codes.push_back(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16));
+  return codes;
+}
+
+/// What is rounded before C is added, of a product that is split and one that is not: an H200's hashes, of every `step`th element.
+void test_added_matrices() {
+  void* own = nullptr;
+  cublasCreate_v2(&own);
+  const auto added = [&](auto of, int type, int m, int n, int k, float alpha, float beta, std::size_t step) {
+    const auto drawn = [&](int count, std::uint64_t seed) { return of(drawn_floats(static_cast<std::size_t>(count), seed)); };
+    using Element = typename decltype(drawn(1, 1))::value_type;
+    const Device<Element> a(drawn(m * k, 1)), b(drawn(k * n, 2)), d(drawn(m * n, 3));
+    cublasGemmEx(own, 0, 0, m, n, k, &alpha, a, type, m, b, type, k, &beta, d, type, m, 68, -1);
+    const std::vector<Element> all = d.read();
+    std::vector<Element> kept;
+    for (std::size_t i = 0; i < all.size(); i += step) kept.push_back(all[i]);
+    return hash_of(kept);
+  };
+  const auto as_they_are = [](const std::vector<float>& numbers) { return numbers; };
+  tell("C is added to a split product", added(as_they_are, 0, 16, 16, 256, 1.5f, 0.75f, 1) == 0x60f8a1543999cf3e);
+  tell("C is added to one chain", added(as_they_are, 0, 64, 64, 64, 1.5f, 0.75f, 3) == 0x012529698d7569ee);
+  tell("C is added to a sum that is rounded to bf16", added(cut_to_bf16, 14, 16, 16, 16, 1, 1, 1) == 0x7e0a75eb80debc84);
+  tell("C is added to a sum of uneven rows", added(cut_to_bf16, 14, 100, 100, 100, 1, 1, 5) == 0x6c85ef08f8d07828);
+}
+
 /// Generators whose results take a number each: an H200's hashes of the first results of each call, with a seed of 64 bits or 20
 /// dimensions.
 void test_sequences() {
@@ -689,7 +736,17 @@ void test_sequences() {
                3040,
                20,
                {0xbc0644aa6d32ef25, 0x7bffdabea05d8cd0, 0x6ee5696d1924dc4b, 0xad0e53e2a4fd435d, 0x9afc34240dc60aa3, 0xd9ef62ba7be5458a,
-                0x565875f0d9724731}}};
+                0x565875f0d9724731}},
+              {202,
+               640,
+               20,
+               {0x322f94b7ecc43025, 0xe85216a277346f83, 0x2872989f9250a8e0, 0x5316207f3e841ba5, 0x2f335981fdb74831, 0x28823c73dd960cac,
+                0x09d521176c135d78}},
+              {204,
+               640,
+               20,
+               {0xeaf3b04aa4a4d425, 0xe85216a277346f83, 0x08a3619e0b26a6dd, 0x5316207f3e841ba5, 0xfb7d1ff67381300f, 0x28823c73dd960cac,
+                0x8737033b5cd34de8}}};
   for (const auto& row : rows) {
     const auto count = static_cast<std::size_t>(row.count);
     const auto drawn = [&](auto one, auto generate) {
@@ -708,11 +765,113 @@ void test_sequences() {
                                      drawn(0.0, [=](void* g, double* to) { curandGenerateNormalDouble(g, to, count, 1.5, 2.25); }),
                                      drawn(0.0f, [=](void* g, float* to) { curandGenerateLogNormal(g, to, count, 0.5f, 0.75f); }),
                                      drawn(0.0, [=](void* g, double* to) { curandGenerateLogNormalDouble(g, to, count, 0.5, 0.75); })};
-    found.insert(found.begin(), row.type == 203
+    found.insert(found.begin(), row.type >= 203
                                     ? drawn(0ull, [=](void* g, unsigned long long* to) { curandGenerateLongLong(g, to, count); })
                                     : drawn(0u, [=](void* g, unsigned* to) { curandGenerate(g, to, count); }));
     tell("all distributions of generator " + std::to_string(row.type), found == row.hashes);
   }
+}
+
+/// Poisson's distribution of means 3, 50, 2,500 and 100,000 by each generator with the seed 1234, or in three dimensions.
+void test_poisson() {
+  const struct {
+    int type;
+    std::size_t count;
+    unsigned dimensions;
+    std::vector<std::uint64_t> hashes;
+  } rows[] = {{101, 9000, 1, {0xa502b8ea47d370ab, 0x8ce46a0b51c71514, 0xf5520f5ec594b7db, 0x499af83f58ae876f}},
+              {121, 2000, 1, {0x03cf5cbb9c08e976, 0x0b75f0dc034bf60d, 0xbaba7b1e61ec93c0, 0xe726063676115d63}},
+              {161, 2000, 1, {0xdd82a06e72db6fc4, 0xdadb4bbe34936772, 0x192c6a6224d1c827, 0xbcfa6a9234fce073}},
+              {141, 2000, 1, {0x9b939af5ed2c0958, 0xac9b233160594f5a, 0x3cfddf32171a4c7a, 0xebf5e36af0e23f80}},
+              {142, 800, 1, {0xf877a4cf3e18e68d, 0xbc2a48dc24776ee8, 0x1e24feed9ea8a7e4, 0x31cb7575e31e14f3}},
+              {201, 12000, 3, {0xe314b248291f19c1, 0x573f343612f979b1, 0x8abdce5dbe315fcb, 0xa9f55bdb60450d07}},
+              {202, 12000, 3, {0x9e2b17fd0fa3e498, 0xa5130a1d8c3a636d, 0x618b94374d75623b, 0xf42c66d72d0c1be0}},
+              {203, 12000, 3, {0xda8e4382c0029e44, 0x5d932053c1b654b9, 0x1a39d64d8984b250, 0xa9f55bdb60450d07}},
+              {204, 12000, 3, {0x3085901ad0abdb41, 0xa5130a1d8c3a636d, 0x7a30bbc32c79f15a, 0xf42c66d72d0c1be0}}};
+  for (const auto& row : rows) {
+    std::vector<std::uint64_t> found;
+    for (const double mean : {3.0, 50.0, 2500.0, 1e5}) {
+      std::vector<unsigned> numbers(row.count);
+      void* generator = nullptr;
+      curandCreateGeneratorHost(&generator, row.type);
+      if (row.type < 200) curandSetPseudoRandomGeneratorSeed(generator, 1234);
+      if (row.type >= 200) curandSetQuasiRandomGeneratorDimensions(generator, row.dimensions);
+      curandGeneratePoisson(generator, numbers.data(), row.count, mean);
+      curandDestroyGenerator(generator);
+      found.push_back(hash_of(numbers));
+    }
+    tell("Poisson's distribution of generator " + std::to_string(row.type), found == row.hashes);
+  }
+  void* sobol = nullptr;
+  curandCreateGeneratorHost(&sobol, 201);
+  std::vector<unsigned> numbers(8);
+  tell("a mean of 400,000", curandGeneratePoisson(sobol, numbers.data(), 8, 400000) == 0);
+  for (const double mean : {0.0, -1.0, 400000.5}) tell("a mean that is none", curandGeneratePoisson(sobol, numbers.data(), 8, mean) == 104);
+}
+
+template <typename T>
+T copied(const void* at) {
+  T value{};
+  cudaMemcpy(&value, at, sizeof value, 2);
+  return value;
+}
+
+/// Columns 1, 9, 40 and 200 of the H200's histogram of mean 3, and what it has of mean 2,500.
+void test_histograms() {
+  struct Distribution {
+    void *self, *table, *host_table;
+    double deviation, mean;
+    unsigned method, of_host;
+  };
+  struct Table {
+    void *histogram, *host;
+    unsigned shift, length, of_host;
+  };
+  struct Histogram {
+    double *bounds, *host_bounds;
+    unsigned *donors, *host_donors;
+  };
+  void* at = nullptr;
+  tell("a histogram", curandCreatePoissonDistribution(3, &at) == 0 && copied<Distribution>(at).method == 5);
+  const auto table = copied<Table>(copied<Distribution>(at).table);
+  tell("its columns", table.shift == 0 && table.length == 224);
+  const auto histogram = copied<Histogram>(table.histogram);
+  const struct {
+    int column;
+    double bound;
+    unsigned donor;
+  } columns[] = {{1, 0.006504062246448986, 0}, {9, 0.0428790753601319, 8}, {40, 0.17857142857142855, 5}, {200, 0.8928571428571428, 1}};
+  for (const auto& each : columns) {
+    tell("a donor", copied<unsigned>(histogram.donors + each.column) == each.donor);
+    tell("a bound", std::abs(copied<double>(histogram.bounds + each.column) - each.bound) < 1e-14);
+  }
+  tell("it is freed", curandDestroyDistribution(at) == 0 && curandDestroyDistribution(at) == 101);
+  tell("no histogram", curandCreatePoissonDistribution(2500, &at) == 0 && copied<Distribution>(at).method == 7 &&
+                           copied<Distribution>(at).deviation == 50 && curandDestroyDistribution(at) == 0);
+}
+
+void test_direction_vectors() {
+  unsigned(*vectors32)[32] = nullptr, *constants32 = nullptr;
+  unsigned long long(*vectors64)[64] = nullptr, *constants64 = nullptr;
+  tell("direction vectors", curandGetDirectionVectors32(&vectors32, 101) == 0 && vectors32[2][5] == 0x5c000000u);
+  tell("of 64 bits", curandGetDirectionVectors64(&vectors64, 103) == 0 && vectors64[1][3] == 0xf000000000000000u);
+  tell("scrambled ones", curandGetDirectionVectors32(&vectors32, 102) == 0 && vectors32[2][5] == 0x6590cdecu);
+  tell("scrambled ones of 64 bits", curandGetDirectionVectors64(&vectors64, 104) == 0 && vectors64[1][3] == 0xbd58ed137eaf48e8u);
+  tell("constants", curandGetScrambleConstants32(&constants32) == 0 && constants32[9] == 0xe0965729u);
+  tell("constants of 64 bits", curandGetScrambleConstants64(&constants64) == 0 && constants64[9] == 0xe0965729acd0a93fu);
+  tell("a set of another width", curandGetDirectionVectors32(&vectors32, 103) == 104);
+}
+
+/// XORWOW, each thread with a seed of its own.
+void test_seeded_ordering() {
+  void* generator = nullptr;
+  std::vector<unsigned> numbers(9000);
+  curandCreateGeneratorHost(&generator, 101);
+  tell("the seeded ordering", curandSetGeneratorOrdering(generator, 102) == 0);
+  curandSetPseudoRandomGeneratorSeed(generator, 7);
+  curandSetGeneratorOffset(generator, 12345);
+  curandGenerate(generator, numbers.data(), 9000);
+  tell("its numbers", hash_of(numbers) == 0xbeb7ba2518c044fc);
 }
 
 /// What an H200 refuses, and what is refused here alone.
@@ -728,6 +887,7 @@ void test_refused_sequences() {
   tell("no dimension", curandSetQuasiRandomGeneratorDimensions(sobol, 0) == 104);
   tell("32 bits of 64", curandGenerate(sobol, numbers.data(), 8) == 103);
   tell("dimensions that are not known", curandSetQuasiRandomGeneratorDimensions(sobol, 1112) == 104);
+  tell("a seeded ordering of MT19937", curandSetGeneratorOrdering(twister, 102) == 104);
   curandSetQuasiRandomGeneratorDimensions(sobol, 3);
   std::vector<float> floats(8);
   tell("results that are no points", curandGenerateUniform(sobol, floats.data(), 8) == 105);
@@ -840,6 +1000,11 @@ int main(int count, char** words) {
   test_sequences();
   test_measured_order();
   test_refused_sequences();
+  test_poisson();
+  test_histograms();
+  test_direction_vectors();
+  test_seeded_ordering();
+  test_added_matrices();
   test_management();
   tell("cublasDestroy", cublasDestroy_v2(handle) == 0 && cublasDestroy_v2(handle) == 1);
 }

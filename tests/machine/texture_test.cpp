@@ -142,6 +142,14 @@ TEST_CASE("gradients choose the levels of an H200", "[machine][texture]") {
   CHECK(level(0, 0, 0, 0) == 0);
 }
 
+TEST_CASE("gradients of three components choose the levels of an H200", "[machine][texture]") {
+  CHECK(machine::level_of_gradients({-7.9580078125, -7.1650390625, -5.349609375}, {}) * 256 == 910);
+  CHECK(machine::level_of_gradients({}, {42.1015625, -1.057861328125, -37.546875}) * 256 == 1481);
+  CHECK(machine::level_of_gradients({1.39306640625, 6.9052734375, 12.26171875}, {-3.46484375, -24.1953125, -58.8359375}) * 256 == 1558);
+  // A whole quarter of the third component would be too much.
+  CHECK(machine::level_of_gradients({-1.697265625, 1.178955078125, -1.478759765625}, {}) * 256 == 338);
+}
+
 TEST_CASE("filters of sRGB cut texels that are smaller than the largest one", "[machine][texture]") {
   Memory m(std::vector<std::uint8_t>{154, 6}, 2);
   m.texture.filters = m.texture.reads_fractions = m.texture.srgb = true;

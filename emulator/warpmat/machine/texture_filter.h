@@ -40,8 +40,8 @@ std::int64_t filtered_integer(std::span<const WeightedTexel> texels);
 
 /// How far a coordinate moves, in texels.
 using Gradient = std::array<double, 3>;
-/// The level that gradients choose: in 256ths, of one and two dimensions nearly always an H200's
-/// (lab/notebook/2026-11-30-curand-and-textures.md).
+/// The level that gradients choose: in 256ths, nearly always an H200's
+/// (lab/notebook/2026-11-30-curand-and-textures.md, 2026-11-30-curand-poisson.md).
 double level_of_gradients(const Gradient& dx, const Gradient& dy);
 
 /// The linear number of an sRGB channel of 8 bits.

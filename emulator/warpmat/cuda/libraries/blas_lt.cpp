@@ -69,9 +69,11 @@ Matmul checked(const MatmulDescription& with, const Layout& a, const Layout& b, 
   require_blas(known_scale(with.mode_a) && known_scale(with.mode_b) && with.mode_c == 0 && with.mode_d == 0 && with.mode_aux == 0,
                blas_not_supported, "block scales are not supported");
   require_blas((with.epilogue & sums_factor) == 0, blas_not_supported, "this epilogue is not supported");
-  for (const Layout* const layout : {&a, &b, &c, &d})
-    require_blas(layout->mode == d.mode && d.mode <= listed_batch && layout->plane == 0 && layout->count == d.count && d.count >= 1,
-                 blas_not_supported, "these batches are not supported");
+  for (const Layout* const layout : {&a, &b, &c, &d}) {
+    require_blas(layout->plane == 0, blas_not_supported, "planar complex matrices are not supported");
+    require_blas(layout->mode == d.mode && d.mode <= listed_batch && layout->count == d.count && d.count >= 1, blas_not_supported,
+                 "these batches are not supported");
+  }
   require_blas(c.order == d.order && c.rows == d.rows && c.columns == d.columns);
   Matmul matmul{.with = with,
                 .shape = {},

@@ -55,7 +55,9 @@ libraries = {
                 EmulationDescDestroy EmulationDescSetAttribute EmulationDescGetAttribute""".split()),
     "random": (["curand.h"], "curand", "curandStatus_t", """CreateGenerator CreateGeneratorHost DestroyGenerator GetVersion GetProperty SetStream
                SetPseudoRandomGeneratorSeed SetGeneratorOffset SetGeneratorOrdering SetQuasiRandomGeneratorDimensions Generate GenerateLongLong
-               GenerateUniform GenerateUniformDouble GenerateNormal GenerateNormalDouble GenerateLogNormal GenerateLogNormalDouble GenerateSeeds""".split()),
+               GenerateUniform GenerateUniformDouble GenerateNormal GenerateNormalDouble GenerateLogNormal GenerateLogNormalDouble GeneratePoisson
+               GenerateSeeds GetDirectionVectors32 GetDirectionVectors64 GetScrambleConstants32 GetScrambleConstants64
+               CreatePoissonDistribution DestroyDistribution""".split()),
 }
 # Headers whose functions are names alone here.
 others = {"blas": ["cublas.h", "cublasXt.h"]}

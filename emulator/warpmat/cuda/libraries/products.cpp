@@ -331,15 +331,29 @@ float rounded_to(int type, float value) {
   return static_cast<float>(load_element(memory, type, 0).real());
 }
 
-/// scale * sum + keep * before. In two cases an H200 rounds on the way: sums of f16 to what is kept of C in f16, and a C of 16 bits with a
-/// factor of 1 to D's format before it is added.
+/// Whether an H200 rounds scale * sum, and not keep * before, before it adds the two: where parts of K are added up by another kernel, and
+/// by the kernels of s8 and of 16-bit formats whose rows are no multiples of 16 bytes.
+bool rounds_sum(const Context& context, const ProductShape& shape) {
+  if (shape.type_a == r_8i) return true;
+  if (bytes_of_type(shape.type_a) == 2 && shape.k % 8 != 0) return true;
+  const auto order = known_order(context, shape);
+  return order && order->split_k > 1;
+}
+
+/// scale * sum + keep * before, where one of the products is rounded. Sums of f16 round it to f16. Where that is keep * before and keep is
+/// 1, the sum is rounded to a D of 16 bits before C is added.
 template <typename Number>
-Number with_kept(const ProductShape& shape, Number scale, Number sum, Number keep, Number before) {
-  if constexpr (std::is_same_v<Number, float>) {
-    if (shape.compute == Compute::f16) return std::fma(scale, sum, rounded_to(r_16f, keep * before));
-    if (keep == 1 && bytes_of_type(shape.type_d) == 2) return rounded_to(shape.type_d, scale * sum) + before;
-  }
-  return multiply_add(scale, sum, multiply(keep, before));
+Number with_kept(const ProductShape& shape, bool sum_rounded, Number scale, Number sum, Number keep, Number before) {
+  const auto rounded = [&](Number product) {
+    if constexpr (std::is_same_v<Number, float>)
+      if (shape.compute == Compute::f16) return rounded_to(r_16f, product);
+    return product;
+  };
+  if (sum_rounded) return multiply_add(keep, before, rounded(multiply(scale, sum)));
+  if constexpr (std::is_same_v<Number, float>)
+    if (keep == 1 && shape.compute != Compute::f16 && bytes_of_type(shape.type_d) == 2)
+      return rounded_to(shape.type_d, scale * sum) + before;
+  return multiply_add(scale, sum, rounded(multiply(keep, before)));
 }
 
 template <typename Sum>
@@ -348,6 +362,7 @@ void store_sums(const LibraryMemory& memory, const ProductShape& shape, const st
   using Number = std::conditional_t<std::is_integral_v<Sum>, float, Sum>;  // a factor of s32 may be one of f32
   const auto scale = number_of<Number>(alpha), keep = number_of<Number>(beta);
   const bool keeps = !is_zero(keep), whole = std::is_integral_v<Sum> && alpha == 1.0 && (beta == 0.0 || beta == 1.0);
+  const bool sum_rounded = rounds_sum(memory.context(), shape);
   const auto* const before = keeps ? memory.read(static_cast<const std::uint8_t*>(c),
                                                  matrix_extent(shape.m, shape.n, shape.leading_c) * bytes_of_type(shape.type_c))
                                    : nullptr;
@@ -366,7 +381,8 @@ void store_sums(const LibraryMemory& memory, const ProductShape& shape, const st
       const Number number = static_cast<Number>(sum);
       Number value = multiply(scale, number);
       if (keeps)
-        value = with_kept(shape, scale, number, keep, number_of<Number>(load_element(before, shape.type_c, i + j * shape.leading_c)));
+        value = with_kept(shape, sum_rounded, scale, number, keep,
+                          number_of<Number>(load_element(before, shape.type_c, i + j * shape.leading_c)));
       std::complex<double> stored(value);
       if (epilogue) stored = epilogue(stored.real(), i, j);
       store_element(to, shape.type_d, i + j * shape.leading_d, stored);

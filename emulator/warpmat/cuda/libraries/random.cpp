@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include <warpmat/cuda/libraries/library.h>
 #include <warpmat/cuda/libraries/random_numbers.h>
+#include <warpmat/cuda/libraries/random_poisson.h>
 #include <warpmat/cuda/libraries/random_sequences.h>
 
 namespace warpmat::cuda {
@@ -37,9 +39,14 @@ const Library host_normal_library{.failed = random_launch_failure,
                                   .measured_on = 0,
                                   .source = "cuRAND's host generators make normal numbers by the host's functions, not by the GPU's"};
 
+const Library table_library{.failed = random_launch_failure,
+                            .measured_on = 0,
+                            .source = "an H200's histograms have the same columns, and some of their bounds another last bit"};
+
 enum class Kind : std::uint8_t { xorwow, mrg, philox, mtgp, mersenne, sobol32, sobol64 };
 
 constexpr int best = 100, by_default = 101, seeded = 102, legacy = 103, dynamic = 104, quasi = 201;  ///< curandOrdering
+constexpr std::uint64_t step_of_seeds = 3133713;  ///< from thread to thread in the seeded ordering
 
 /// A generator, and the threads that the default and the legacy ordering have, as an H200's results show.
 struct KindRow {
@@ -47,12 +54,14 @@ struct KindRow {
   Kind kind;
   std::uint64_t threads, legacy_threads;
   std::uint64_t results;  ///< of a group at least: four of Philox
+  bool scrambled = false;
 };
 constexpr KindRow kinds[] = {
     {100, Kind::xorwow, 4096, 4096, 1},  // CURAND_RNG_PSEUDO_DEFAULT
-    {101, Kind::xorwow, 4096, 4096, 1}, {121, Kind::mrg, 81920, 4096, 1}, {161, Kind::philox, 65536, 65536, 4},
-    {141, Kind::mtgp, 192, 64, 1},      {142, Kind::mersenne, 0, 0, 1},   {200, Kind::sobol32, 0, 0, 1},  // CURAND_RNG_QUASI_DEFAULT
-    {201, Kind::sobol32, 0, 0, 1},      {203, Kind::sobol64, 0, 0, 1},
+    {101, Kind::xorwow, 4096, 4096, 1},  {121, Kind::mrg, 81920, 4096, 1},    {161, Kind::philox, 65536, 65536, 4},
+    {141, Kind::mtgp, 192, 64, 1},       {142, Kind::mersenne, 0, 0, 1},      {200, Kind::sobol32, 0, 0, 1},  // CURAND_RNG_QUASI_DEFAULT
+    {201, Kind::sobol32, 0, 0, 1},       {202, Kind::sobol32, 0, 0, 1, true}, {203, Kind::sobol64, 0, 0, 1},
+    {204, Kind::sobol64, 0, 0, 1, true},
 };
 bool is_sobol(const KindRow& row) {
   return row.kind == Kind::sobol32 || row.kind == Kind::sobol64;
@@ -66,10 +75,10 @@ bool is_plain(const KindRow& row) {
 class Sequence {
  public:
   /// `offset`: results that are skipped.
-  Sequence(const KindRow& row, std::uint64_t seed, std::uint64_t threads, std::uint64_t offset)
+  Sequence(const KindRow& row, std::uint64_t seed, std::uint64_t threads, std::uint64_t offset, std::uint64_t seed_step)
       : kind_(row.kind), group_(offset / row.results), within_(offset % row.results) {
     switch (kind_) {
-      case Kind::xorwow: threads_.emplace<Threads<Xorwow>>(seed, threads, group_); break;
+      case Kind::xorwow: threads_.emplace<Threads<Xorwow>>(seed, threads, group_, seed_step); break;
       case Kind::mrg: threads_.emplace<Threads<Mrg32k3a>>(seed, threads, group_); break;
       default: threads_.emplace<Threads<Philox>>(seed, threads, group_); break;
     }
@@ -91,9 +100,22 @@ class Sequence {
     if (within_ != 0) std::visit([this](auto& threads) { threads.give_back(group_); }, threads_);
   }
 
+  /// One of a pair of normal numbers, of the next thread: the second one if the thread has kept it, else the first one of a new pair.
+  template <typename Make>
+  float next_normal(Make make) {
+    const std::uint64_t group = group_++, thread = std::visit([&](const auto&threads) { return threads.thread_of(group); }, threads_);
+    if (const auto kept = kept_.extract(thread)) return kept.mapped();
+    std::vector<std::uint32_t> numbers(2);
+    std::visit([&](auto& threads) { threads.take(group, numbers); }, threads_);
+    const std::array<float, 2> pair = make(numbers.data());
+    kept_.emplace(thread, pair[1]);
+    return pair[0];
+  }
+
  private:
   Kind kind_;
   std::uint64_t group_, within_;
+  std::unordered_map<std::uint64_t, float> kept_;  ///< by threads
   std::variant<Threads<Xorwow>, Threads<Mrg32k3a>, Threads<Philox>> threads_{std::in_place_type<Threads<Philox>>, 0, 1, 0};
 };
 
@@ -111,6 +133,55 @@ float uniform_of(Kind kind, std::uint32_t x) {
 double uniform_of(std::uint32_t x, std::uint32_t y) {
   const std::uint64_t bits = x ^ std::uint64_t{y} << 21;
   return std::fma(static_cast<double>(bits), 0x1p-53, 0x1p-54);
+}
+
+// ---- Poisson's distribution ----
+
+constexpr double most_events = 400000;  ///< the largest mean
+
+/// How a generator's numbers become Poisson's: below the first mean by a histogram, up to the second one by the distribution function,
+/// above it by a normal number.
+struct PoissonLimits {
+  double histogram, inverse;
+};
+PoissonLimits poisson_limits(Kind kind) {
+  switch (kind) {
+    case Kind::mtgp: return {32, 8000};
+    case Kind::sobol32: return {10, 8000};
+    case Kind::sobol64: return {0, std::nextafter(poisson_histograms_end, 0.0)};
+    default: return {poisson_histograms_end, 0};
+  }
+}
+
+class Poisson {
+ public:
+  Poisson(Kind kind, double mean) : mean_(mean) {
+    const PoissonLimits limits = poisson_limits(kind);
+    if (mean < limits.histogram)
+      table_ = poisson_histogram(mean);
+    else if (mean <= limits.inverse)
+      table_ = PoissonInverse(mean);
+  }
+  bool is_normal() const { return std::holds_alternative<std::monostate>(table_); }
+  double mean() const { return mean_; }
+  /// Of a uniform number, where is_normal() is false.
+  std::uint32_t result(double u) const {
+    if (const auto* const histogram = std::get_if<SquareHistogram>(&table_)) return histogram->result(u);
+    return std::get<PoissonInverse>(table_).result(u);
+  }
+
+ private:
+  double mean_;
+  std::variant<std::monostate, SquareHistogram, PoissonInverse> table_;
+};
+
+/// Of numbers of 64 bits normal ones take the upper half.
+std::uint32_t plain_poisson(Kind kind, const Poisson& of, std::uint64_t x) {
+  const bool is_wide = kind == Kind::sobol64;
+  if (!of.is_normal())
+    return of.result(is_wide ? static_cast<double>(x >> 11) * 0x1p-53 + 0x1p-54 : static_cast<double>(x) * 0x1p-32 + 0x1p-32);
+  const float normal = normal_of(static_cast<std::uint32_t>(is_wide ? x >> 32 : x));
+  return kind == Kind::mersenne ? poisson_of_normal(static_cast<float>(of.mean()), normal) : poisson_of_normal(of.mean(), normal);
 }
 
 /// How `results` are made of `numbers` of one thread.
@@ -159,6 +230,25 @@ Distribution<double> normal_doubles(Kind kind, double mean, double deviation, bo
           }};
 }
 
+Distribution<std::uint32_t> poisson_numbers(Kind kind, const std::shared_ptr<const Poisson>& of) {
+  if (!of->is_normal())
+    return {1, 1, [=](const std::uint32_t* x) {
+              return std::array<std::uint32_t, 2>{of->result(static_cast<double>(bits_of(kind, x[0])) * 0x1p-32 + 0x1p-32), 0};
+            }};
+  return {2, 2, [of, normal = normal_floats(kind, 0, 1, false)](const std::uint32_t* x) {
+            const std::array<float, 2> both = normal.make(x);
+            return std::array<std::uint32_t, 2>{poisson_of_normal(of->mean(), both[0]), poisson_of_normal(of->mean(), both[1])};
+          }};
+}
+
+/// The next results where a thread gives one normal number in its turn, and keeps the second one of the pair for its next turn, which
+/// may come in a later call.
+void fill_by_turns(Sequence& sequence, double mean, std::uint32_t* to, std::uint64_t count) {
+  const Distribution<float> pair = normal_floats(sequence.kind(), 0, 1, false);
+  for (std::uint64_t i = 0; i < count; ++i)
+    to[i] = poisson_of_normal(mean, sequence.next_normal([&](const std::uint32_t* x) { return pair.make(x); }));
+}
+
 /// The next `count` results. A group has `least` results at least: the distribution several times.
 template <typename T>
 void fill(Sequence& sequence, const Distribution<T>& of, std::uint64_t least, T* to, std::uint64_t count) {
@@ -185,17 +275,20 @@ double plain_uniform_double(Kind kind, std::uint64_t x) {
 }
 
 /// What a result of one number is: mean and deviation are those of normal ones.
-enum class Shape : std::uint8_t { raw, uniform, normal, log_normal };
+enum class Shape : std::uint8_t { raw, uniform, normal, log_normal, poisson };
 template <typename T>
 struct PlainDistribution {
   Shape shape = Shape::raw;
   T mean = 0, deviation = 0;
+  std::shared_ptr<const Poisson> poisson = {};
+
+  bool is_normal() const { return shape == Shape::normal || shape == Shape::log_normal || (poisson != nullptr && poisson->is_normal()); }
 };
 
 template <typename T>
 T plain_result(Kind kind, const PlainDistribution<T>& of, std::uint64_t x) {
   if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(x);
+    return of.shape == Shape::poisson ? plain_poisson(kind, *of.poisson, x) : static_cast<T>(x);
   } else {
     constexpr bool single = std::is_same_v<T, float>;
     if (of.shape == Shape::uniform) {
@@ -229,6 +322,9 @@ struct Random {
   std::shared_ptr<NumberSequence> plain = {};
 
   std::uint64_t threads() const { return ordering == legacy ? row->legacy_threads : row->threads; }
+  std::shared_ptr<Sequence> make_sequence() const {
+    return std::make_shared<Sequence>(*row, seed, threads(), offset, ordering == seeded ? step_of_seeds : 0);
+  }
   void restart() {
     sequence.reset();
     plain.reset();
@@ -266,10 +362,7 @@ int change(const char* call, Random* handle, Body&& body) {
 
 int create_generator(const char* call, Random** handle, int type, bool on_host) {
   const auto* const row = std::ranges::find(kinds, type, &KindRow::type);
-  if (row == std::end(kinds)) {
-    say_once(std::string(call) + ": the scrambled Sobol generators are not supported");
-    return random_type_error;
-  }
+  if (row == std::end(kinds)) return random_type_error;
   return library_call(random_library, call, true, [&](Context&) {
     if (handle == nullptr) throw Refusal(random_internal_error);
     *handle = generators().make(Random{.row = row, .on_host = on_host, .ordering = is_sobol(*row) ? quasi : by_default});
@@ -280,22 +373,21 @@ std::shared_ptr<NumberSequence> plain_sequence(const Random& random) {
   switch (random.row->kind) {
     case Kind::mersenne: return make_mersenne_twister(random.seed);
     case Kind::mtgp: return make_mtgp32(random.seed, random.threads());
-    case Kind::sobol64: return make_sobol(64, random.dimensions, random.offset);
-    default: return make_sobol(32, random.dimensions, random.offset);
+    case Kind::sobol64: return make_sobol(64, random.row->scrambled, random.dimensions, random.offset);
+    default: return make_sobol(32, random.row->scrambled, random.dimensions, random.offset);
   }
 }
 
 /// What is known of the numbers that a call makes.
-const Library& library_of(const Random& random, Shape shape) {
+const Library& library_of(const Random& random, bool normal) {
   if (random.ordering == dynamic) return dynamic_library;
-  const bool normal = shape == Shape::normal || shape == Shape::log_normal;
   return random.on_host && normal ? host_normal_library : random_library;
 }
 
 /// Makes numbers with fill_in(to): at once in the host's memory, in the order of the generator's stream in the GPU's.
 template <typename T, typename FillIn>
-void make_numbers(Context& context, const char* call, const Random& random, Shape shape, T* to, std::size_t count, FillIn fill_in) {
-  const Library& library = library_of(random, shape);
+void make_numbers(Context& context, const char* call, const Random& random, bool normal, T* to, std::size_t count, FillIn fill_in) {
+  const Library& library = library_of(random, normal);
   if (random.on_host) return run_work(context, library, call, random.stream, [=](const LibraryMemory&) { fill_in(to); });
   submit_work(context, library, call, random.stream, [=](const LibraryMemory& memory) { fill_in(memory.write(to, count)); });
 }
@@ -306,7 +398,7 @@ void generate_plain(Context& context, const char* call, Random& random, T* to, s
   if (random.plain == nullptr) random.plain = plain_sequence(random);
   if (count == 0) return;
   if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
-  make_numbers(context, call, random, of.shape, to, count, [kind = random.row->kind, of, count, sequence = random.plain](T* at) {
+  make_numbers(context, call, random, of.is_normal(), to, count, [kind = random.row->kind, of, count, sequence = random.plain](T* at) {
     for (const std::uint64_t number : sequence->take(count)) *at++ = plain_result(kind, of, number);
   });
 }
@@ -316,17 +408,65 @@ int generate_results(const char* call, Random* handle, T* to, std::size_t count,
                      const std::function<Distribution<T>(Kind)>& distribution) {
   return library_call(random_library, call, false, [&](Context& context) {
     Random& random = generator_of(handle);
-    if (std::is_integral_v<T> && random.row->kind == Kind::sobol64) throw Refusal(random_type_error);
+    if (plain.shape == Shape::raw && random.row->kind == Kind::sobol64) throw Refusal(random_type_error);
     if (is_plain(*random.row)) return generate_plain(context, call, random, to, count, plain);
     const Distribution<T> of = distribution(random.row->kind);
     const KindRow& row = *random.row;
-    if (count % of.results != 0 && row.results < of.results) throw Refusal(random_length_not_multiple);
-    if (random.sequence == nullptr) random.sequence = std::make_shared<Sequence>(row, random.seed, random.threads(), random.offset);
+    if (plain.shape != Shape::poisson && count % of.results != 0 && row.results < of.results) throw Refusal(random_length_not_multiple);
+    if (random.sequence == nullptr) random.sequence = random.make_sequence();
     if (count == 0) return;
     if (to == nullptr) throw Refusal(random_launch_failure, "there is no memory to write to");
-    make_numbers(context, call, random, plain.shape, to, count,
-                 [sequence = random.sequence, of, least = row.results, count](T* at) { fill(*sequence, of, least, at, count); });
+    make_numbers(context, call, random, plain.is_normal(), to, count, [=, sequence = random.sequence, least = row.results](T* at) {
+      if constexpr (std::is_integral_v<T>)
+        if (plain.is_normal() && least == 1) return fill_by_turns(*sequence, plain.poisson->mean(), at, count);
+      fill(*sequence, of, least, at, count);
+    });
   });
+}
+
+void require_poisson_mean(double mean) {
+  if (!(mean > 0 && mean <= most_events)) throw Refusal(random_out_of_range, "the mean is not above 0 and up to 400,000");
+}
+
+struct Discrete;                    ///< in the GPU's memory
+using Directions32 = unsigned[32];  ///< of a dimension
+using Directions64 = unsigned long long[64];
+
+/// curandDirectionVectorSet_t: of 32 bits, and of 64.
+constexpr int plain_set32 = 101, scrambled_set32 = 102, plain_set64 = 103, scrambled_set64 = 104;
+
+/// The vectors of all dimensions that cuRAND has, for the program to read; those that are not known here are zero, and a line says so.
+template <typename Word>
+int get_directions(const char* call, Word (**vectors)[sizeof(Word) * 8], int set, int plain_set, int scrambled_set) {
+  constexpr std::size_t bits = sizeof(Word) * 8;
+  if (set != plain_set && set != scrambled_set) return random_out_of_range;
+  if (vectors == nullptr) return random_internal_error;
+  const bool scrambled = set == scrambled_set;
+  const std::lock_guard lock(mutex());
+  static std::vector<Word> tables[2];
+  std::vector<Word>& table = tables[scrambled];
+  if (table.empty()) {
+    table.resize(bits * most_dimensions);
+    for (std::size_t i = 0; i < bits * known_dimensions(scrambled); ++i)
+      table[i] = static_cast<Word>(sobol_directions(scrambled)[i / bits * 64 + i % bits] >> (64 - bits));
+  }
+  say_once(std::string(call) + (scrambled ? ": 20" : ": 1,111") + " of 20,000 dimensions are supported; the others' vectors are zero");
+  *vectors = reinterpret_cast<Word(*)[bits]>(table.data());
+  return random_success;
+}
+
+template <typename Word>
+int get_constants(const char* call, Word** constants) {
+  if (constants == nullptr) return random_internal_error;
+  const std::lock_guard lock(mutex());
+  static std::vector<Word> table;
+  if (table.empty()) {
+    for (const std::uint64_t constant : scramble_constants()) table.push_back(static_cast<Word>(constant >> (64 - sizeof(Word) * 8)));
+    table.resize(most_dimensions);
+  }
+  say_once(std::string(call) + ": 20 of 20,000 dimensions are supported; the others' constants are zero");
+  *constants = table.data();
+  return random_success;
 }
 
 namespace rand {
@@ -373,11 +513,11 @@ int setGeneratorOrdering(const char* call, Random* handle, int ordering) {
   return change(call, handle, [&](Random& random) {
     // the dynamic ordering, which CUDA leaves to the card, is the default one here
     const Kind kind = random.row->kind;
-    const bool known = is_sobol(*random.row) ? ordering == quasi
-                                             : ordering == best || ordering == by_default || ordering == legacy ||
-                                                   (ordering == dynamic && kind != Kind::mersenne);
-    if (!known)
-      throw Refusal(random_out_of_range, ordering == seeded && kind == Kind::xorwow ? "the seeded ordering is not supported" : "");
+    const bool known = is_sobol(*random.row)
+                           ? ordering == quasi
+                           : ordering == best || ordering == by_default || ordering == legacy ||
+                                 (ordering == dynamic && kind != Kind::mersenne) || (ordering == seeded && kind == Kind::xorwow);
+    if (!known) throw Refusal(random_out_of_range);
     random.ordering = ordering;
     random.restart();
   });
@@ -386,10 +526,45 @@ int setQuasiRandomGeneratorDimensions(const char* call, Random* handle, unsigned
   return change(call, handle, [&](Random& random) {
     if (!is_sobol(*random.row)) throw Refusal(random_type_error);
     if (dimensions == 0 || dimensions > most_dimensions) throw Refusal(random_out_of_range);
-    if (dimensions > sobol_dimensions) throw Refusal(random_out_of_range, "of Sobol's sequence 1,111 dimensions are supported");
+    if (dimensions > known_dimensions(random.row->scrambled))
+      throw Refusal(random_out_of_range, random.row->scrambled ? "of the scrambled Sobol sequence 20 dimensions are supported"
+                                                               : "of Sobol's sequence 1,111 dimensions are supported");
     random.dimensions = dimensions;
     random.restart();
   });
+}
+int createPoissonDistribution(const char* call, double mean, Discrete** distribution) {
+  return library_call(table_library, call, true, [&](Context& context) {
+    if (distribution == nullptr) throw Refusal(random_internal_error);
+    require_poisson_mean(mean);
+    const std::size_t size = poisson_distribution(mean, 0).size();
+    const std::uint64_t address = context.space.allocate(size, Allocation::Kind::device, call);
+    run_work(context, table_library, call, nullptr, [&](const LibraryMemory& memory) {
+      std::ranges::copy(poisson_distribution(mean, address), memory.write(reinterpret_cast<std::uint8_t*>(address), size));
+    });
+    *distribution = reinterpret_cast<Discrete*>(address);
+  });
+}
+int destroyDistribution(const char* call, Discrete* distribution) {
+  return library_call(table_library, call, true, [&](Context& context) {
+    try {
+      context.space.release(reinterpret_cast<std::uint64_t>(distribution), {Allocation::Kind::device}, cudaErrorInvalidValue);
+    } catch (const ApiError&) {
+      throw Refusal(random_not_initialized);
+    }
+  });
+}
+int getDirectionVectors32(const char* call, Directions32** vectors, int set) {
+  return get_directions(call, vectors, set, plain_set32, scrambled_set32);
+}
+int getDirectionVectors64(const char* call, Directions64** vectors, int set) {
+  return get_directions(call, vectors, set, plain_set64, scrambled_set64);
+}
+int getScrambleConstants32(const char* call, unsigned** constants) {
+  return get_constants(call, constants);
+}
+int getScrambleConstants64(const char* call, unsigned long long** constants) {
+  return get_constants(call, constants);
 }
 int generateSeeds(const char* call, Random* handle) {
   return change(call, handle, [](Random&) {});  // states are made when they are needed
@@ -422,6 +597,18 @@ int generateNormalDouble(const char* call, Random* handle, double* to, std::size
 int generateLogNormal(const char* call, Random* handle, float* to, std::size_t count, float mean, float deviation) {
   return generate_results<float>(call, handle, to, count, {Shape::log_normal, mean, deviation},
                                  [=](Kind kind) { return normal_floats(kind, mean, deviation, true); });
+}
+int generatePoisson(const char* call, Random* handle, std::uint32_t* to, std::size_t count, double mean) {
+  std::shared_ptr<const Poisson> of;
+  const int status = change(call, handle, [&](Random& random) {
+    if (count % random.dimensions != 0) throw Refusal(random_length_not_multiple);
+    if (count == 0) return;
+    require_poisson_mean(mean);
+    of = std::make_shared<const Poisson>(random.row->kind, mean);
+  });
+  if (status != random_success || of == nullptr) return status;
+  return generate_results<std::uint32_t>(call, handle, to, count, {.shape = Shape::poisson, .poisson = of},
+                                         [&](Kind kind) { return poisson_numbers(kind, of); });
 }
 int generateLogNormalDouble(const char* call, Random* handle, double* to, std::size_t count, double mean, double deviation) {
   return generate_results<double>(call, handle, to, count, {Shape::log_normal, mean, deviation},

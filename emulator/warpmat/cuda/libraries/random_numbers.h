@@ -45,11 +45,13 @@ class Philox {
 };
 
 /// The threads of a generator, which have states of their own. Groups of numbers come from one thread after another, from place `first` on,
-/// as if each group before had taken one number, or one block of Philox, of its thread.
+/// as if each group before had taken one number, or one block of Philox, of its thread. With `seed_step` threads have seeds so far apart,
+/// and not places in one sequence.
 template <typename Generator>
 class Threads {
  public:
-  Threads(std::uint64_t seed, std::uint64_t count, std::uint64_t first) : count_(count), first_(first), last_(Generator::seeded(seed)) {}
+  Threads(std::uint64_t seed, std::uint64_t count, std::uint64_t first, std::uint64_t seed_step = 0)
+      : seed_(seed), seed_step_(seed_step), count_(count), first_(first), last_(Generator::seeded(seed)) {}
 
   /// The next numbers of the thread whose turn `group` is.
   void take(std::uint64_t group, std::vector<std::uint32_t>& numbers) {
@@ -57,23 +59,27 @@ class Threads {
     before_ = state;
     for (std::uint32_t& each : numbers) each = Generator::next(state);
   }
+  std::uint64_t thread_of(std::uint64_t group) const { return group % count_; }
   /// Gives back what take() took last.
   void give_back(std::uint64_t group) { state_of(group) = before_; }
 
  private:
   typename Generator::State& state_of(std::uint64_t group) {
-    const std::uint64_t thread = group % count_;
+    const std::uint64_t thread = thread_of(group);
     while (states_.size() <= thread) make();
     return states_[thread];
   }
   void make() {
-    if (!states_.empty()) Generator::skip_thread(last_);
+    if (seed_step_ != 0)
+      last_ = Generator::seeded(seed_ + seed_step_ * states_.size());
+    else if (!states_.empty())
+      Generator::skip_thread(last_);
     states_.push_back(last_);
     const std::uint64_t skipped = first_ / count_ + (states_.size() <= first_ % count_ ? 1 : 0);
     if (skipped != 0) Generator::skip(states_.back(), skipped);
   }
 
-  std::uint64_t count_, first_;
+  std::uint64_t seed_, seed_step_, count_, first_;
   typename Generator::State before_{}, last_;  ///< before take(); the first of the last thread that was made
   std::vector<typename Generator::State> states_;
 };

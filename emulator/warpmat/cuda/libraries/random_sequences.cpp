@@ -281,33 +281,62 @@ void extend_directions(std::uint64_t* v, std::uint32_t polynomial, int degree) {
 
 class Sobol final : public NumberSequence {
  public:
-  Sobol(int bits, std::size_t dimensions, std::uint64_t offset) : bits_(bits), dimensions_(dimensions), next_(offset) {}
+  Sobol(int bits, bool scrambled, std::size_t dimensions, std::uint64_t offset)
+      : bits_(bits), scrambled_(scrambled), dimensions_(dimensions), next_(offset) {}
 
   std::vector<std::uint64_t> take(std::size_t count) override {
     std::vector<std::uint64_t> numbers;
     numbers.reserve(count);
     const std::size_t points = count / dimensions_;
-    for (std::size_t dimension = 0; dimension < dimensions_; ++dimension)
-      for (std::size_t i = 0; i < points; ++i) numbers.push_back(point(sobol_directions().data() + 64 * dimension, next_ + i));
+    for (std::size_t dimension = 0; dimension < dimensions_; ++dimension) {
+      const std::uint64_t* const directions = sobol_directions(scrambled_).data() + 64 * dimension;
+      const std::uint64_t constant = scrambled_ ? scramble_constants()[dimension] : 0;
+      for (std::size_t i = 0; i < points; ++i) numbers.push_back((constant ^ point(directions, next_ + i)) >> (64 - bits_));
+    }
     next_ += points;
     return numbers;
   }
 
  private:
-  std::uint64_t point(const std::uint64_t* directions, std::uint64_t number) const {
+  static std::uint64_t point(const std::uint64_t* directions, std::uint64_t number) {
     std::uint64_t sum = 0;
     for (std::uint64_t gray = number ^ number >> 1; gray != 0; gray &= gray - 1) sum ^= directions[std::countr_zero(gray)];
-    return sum >> (64 - bits_);
+    return sum;
   }
 
   int bits_;
+  bool scrambled_;
   std::size_t dimensions_;
   std::uint64_t next_;
 };
 
-}  // namespace
+constexpr std::uint32_t scramble_words[] = {
+#include <warpmat/cuda/libraries/sobol_scrambles.inc>
+};
 
-const std::vector<std::uint64_t>& sobol_directions() {
+/// A constant for each dimension, and 64 numbers: what bit 63, 62, ... of a plain number becomes.
+struct Scrambles {
+  std::vector<std::uint64_t> constants, columns;
+};
+const Scrambles& scrambles() {
+  static const Scrambles all = [] {
+    std::size_t bit = 0;
+    const auto next = [&](std::size_t count) {
+      std::uint64_t number = 0;
+      for (std::size_t i = 0; i < count; ++i, ++bit) number |= std::uint64_t{scramble_words[bit / 32] >> (bit % 32) & 1} << i;
+      return number;
+    };
+    Scrambles made;
+    for (std::size_t dimension = 0; dimension < scrambled_dimensions; ++dimension) {
+      made.constants.push_back(next(64));
+      for (std::size_t below = 64; below-- > 0;) made.columns.push_back(std::uint64_t{1} << below | next(below));
+    }
+    return made;
+  }();
+  return all;
+}
+
+const std::vector<std::uint64_t>& plain_directions() {
   static const std::vector<std::uint64_t> all = [] {
     std::vector<std::uint64_t> v(64 * sobol_dimensions);
     for (std::size_t k = 0; k < 64; ++k) v[k] = std::uint64_t{1} << (63 - k);
@@ -329,14 +358,32 @@ const std::vector<std::uint64_t>& sobol_directions() {
   return all;
 }
 
+}  // namespace
+
+const std::vector<std::uint64_t>& sobol_directions(bool scrambled) {
+  static const std::vector<std::uint64_t> all = [] {
+    const std::vector<std::uint64_t>& plain = plain_directions();
+    std::vector<std::uint64_t> v(64 * scrambled_dimensions);
+    for (std::size_t i = 0; i < v.size(); ++i)
+      for (std::size_t bit = 0; bit < 64; ++bit)
+        if ((plain[i] >> (63 - bit) & 1) != 0) v[i] ^= scrambles().columns[i / 64 * 64 + bit];
+    return v;
+  }();
+  return scrambled ? all : plain_directions();
+}
+
+const std::vector<std::uint64_t>& scramble_constants() {
+  return scrambles().constants;
+}
+
 std::unique_ptr<NumberSequence> make_mersenne_twister(std::uint64_t seed) {
   return std::make_unique<MersenneTwister>(seed);
 }
 std::unique_ptr<NumberSequence> make_mtgp32(std::uint64_t seed, std::size_t generators) {
   return std::make_unique<Mtgp32>(seed, generators);
 }
-std::unique_ptr<NumberSequence> make_sobol(int bits, std::size_t dimensions, std::uint64_t offset) {
-  return std::make_unique<Sobol>(bits, dimensions, offset);
+std::unique_ptr<NumberSequence> make_sobol(int bits, bool scrambled, std::size_t dimensions, std::uint64_t offset) {
+  return std::make_unique<Sobol>(bits, scrambled, dimensions, offset);
 }
 
 }  // namespace warpmat::cuda
