@@ -124,9 +124,11 @@ void check_parts(const std::vector<std::string>& arguments) {
   CHECK(of_parts.status == 0);
   CHECK(of_parts.out == of_whole.out);
   Json totals;
-  for (const std::string& part : {one, two, three})
-    for (const auto& [column, total] : Json::parse(read_text(part)).at("totals").items())
-      totals[column] = totals.value(column, 0) + total.get<int>();
+  for (const std::string& part : {one, two, three}) {
+    const Json json = Json::parse(read_text(part));
+    for (const auto& [column, total] : json.at("totals").items())
+      totals[column] = (totals.contains(column) ? totals[column].get<int>() : 0) + total.get<int>();
+  }
   CHECK(totals == Json::parse(read_text(whole)).at("totals"));
   CHECK(run_command({"merge", sum}).out == of_whole.out);
   CHECK(contains(run_command({"merge", one, three}).err, "part 2/3 is missing"));
