@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gpu/cases/operand_classes.h"
+#include "gpu/cases/shrink.h"
 
 namespace warpmat {
 namespace {
@@ -367,26 +368,6 @@ void fill_register(const NamedRegister& reg, std::span<Register> words, uint64_t
   }
 }
 
-FuzzProgram without(const FuzzProgram& program, std::size_t first, std::size_t count) {
-  FuzzProgram shorter = program;
-  const auto begin = shorter.units.begin() + static_cast<std::ptrdiff_t>(first);
-  shorter.units.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
-  return shorter;
-}
-
-/// Removes every run of `count` units that it can. Returns whether there was one.
-bool leave_out(FuzzProgram& program, std::size_t count, const std::function<bool(const FuzzProgram&)>& fails) {
-  bool shortened = false;
-  for (std::size_t end = program.units.size(); end >= count; --end) {
-    if (program.units.size() <= count || end > program.units.size()) continue;
-    FuzzProgram shorter = without(program, end - count, count);
-    if (!fails(shorter)) continue;
-    program = std::move(shorter);
-    shortened = true;
-  }
-  return shortened;
-}
-
 std::vector<Instruction> made_scalar_instructions(const Target& target) {
   struct Group {
     std::string_view mnemonic;  ///< with the qualifiers that precede the type
@@ -462,13 +443,7 @@ WarpStates random_fuzz_states(const Program& program, std::uint64_t seed, std::u
 }
 
 FuzzProgram shrink(const FuzzProgram& program, const std::function<bool(const FuzzProgram&)>& fails) {
-  FuzzProgram shortest = program;
-  for (std::size_t count = shortest.units.size() / 2; count > 0;) {
-    const bool shortened = leave_out(shortest, count, fails);
-    // single units until none can be removed: one may depend on another's removal
-    if (!shortened || count > 1) count = count > 1 ? count / 2 : 0;
-  }
-  return shortest;
+  return shrunk<FuzzProgram>(program, [&](const FuzzProgram& shorter) { return !shorter.units.empty() && fails(shorter); });
 }
 
 }  // namespace warpmat

@@ -1,5 +1,6 @@
 """What a wheel brings along, and what it asks of the system."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -47,3 +48,23 @@ def test_a_wheel_has_the_command_and_the_cuda_libraries():
     assert {f"{path.name.partition('.')[0]}-dev" for path in (PACKAGE / "lib").glob("*.so*")} <= set(licenses) | {"libwarpmat-dev"}
     assert {"pybind11-dev", "nlohmann-json3-dev", "zlib1g-dev", "libcli11-dev"} <= set(licenses)  # compiled in
     assert all("opyright" in text for text in licenses.values())
+
+
+def test_the_script_of_a_wheel_without_a_command_hides_no_installed_one(tmp_path):
+    package = tmp_path / "package" / "warpmat"
+    shutil.copytree(PACKAGE, package, symlinks=True, ignore=shutil.ignore_patterns("bin", "lib64", "__pycache__"))
+    script, installed = tmp_path / "script" / "warpmat", tmp_path / "installed" / "warpmat"
+    for file in (script, installed):
+        file.parent.mkdir()
+    script.write_text(f"#!{sys.executable}\nfrom warpmat.__main__ import main\nmain()\n")
+    script.chmod(0o755)
+    environment = os.environ | {"PYTHONPATH": str(package.parent), "PATH": f"{script.parent}:{installed.parent}:/usr/bin:/bin"}
+
+    def run(*words):
+        return subprocess.run([script, *words], capture_output=True, text=True, env=environment, cwd=tmp_path)
+
+    if shutil.which("warpmat", path="/usr/bin:/bin") is None:
+        assert "PATH has none" in run("--help").stdout
+    shutil.copy(shutil.which("echo", path="/usr/bin:/bin"), installed)  # a program that says what it was asked
+    assert run("run", "a.ptx").stdout == "run a.ptx\n"
+    assert "D = A B" in run("identify", "--help").stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import List, Optional, Union
@@ -14,6 +15,18 @@ from . import Bits, identify
 from .formats import Array, find_format, numpy_dtype
 
 _COMMAND = Path(__file__).resolve().parent / "bin" / "warpmat"
+
+
+def _command() -> Optional[Path]:
+    """The package's command; else one that is installed, which the script of a wheel without a command would hide."""
+    if _COMMAND.exists():
+        return _COMMAND
+    for folder in os.get_exec_path():
+        found = shutil.which("warpmat", path=folder)
+        if found is not None and Path(found).read_bytes()[:2] != b"#!":  # scripts are this one, and those of other wheels
+            return Path(found)
+    return None
+
 
 _EXAMPLES = """examples:
   warpmat identify d.npy a.npy b.npy
@@ -32,7 +45,7 @@ def _read(path: str, format: Optional[str]) -> Union[Array, Bits]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="warpmat", description="This package has no other command: it was built without WARPMAT_BUILD_TOOLS.")
+    parser = argparse.ArgumentParser(prog="warpmat", description="This package has no other command: it was built without WARPMAT_BUILD_TOOLS, and PATH has none.")
     commands = parser.add_subparsers(dest="command", required=True)
     text = "which card's arithmetic, instruction and order of K give D = A B exactly"
     command = commands.add_parser("identify", help=text, description=text, epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -45,11 +58,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    """Status 0: something gives D; 1: nothing that is tried; 2: no answer, for a reason on standard error. All but identify becomes the command."""
+    """Status 0: something gives D; 1: nothing that is tried; 2: no answer, for a reason on standard error. All but identify becomes a command."""
     words = sys.argv[1:] if arguments is None else arguments
-    if words[:1] != ["identify"] and _COMMAND.exists():
+    command = None if words[:1] == ["identify"] else _command()
+    if command is not None:
         sys.stdout.flush()
-        os.execv(_COMMAND, ["warpmat", *words])
+        os.execv(command, ["warpmat", *words])
     given = _parser().parse_args(words)
     try:
         formats: List[Optional[str]] = given.formats.split(",") if given.formats else [None] * 3

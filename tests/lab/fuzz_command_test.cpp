@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "contains.h"
 #include "lab/lab_command.h"
+#include "paths.h"
 #include "tools/evidence_page.h"
 
 namespace warpmat::fuzz_test {
@@ -33,7 +34,7 @@ TEST_CASE("fuzz --kernels ends with its counts where a kernel hangs the GPU", "[
 
 /// The run's numbers of programs, statements and outputs in the JSON of fuzz.
 Json counts(const std::string& file) {
-  return Json::parse(read_text(file)).at("run");
+  return Json::parse(read_text(file)).at("totals");
 }
 
 TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
@@ -59,6 +60,31 @@ TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
   check_refused({one, fuzz("other", {"--shard", "2/2", "--max-statements", "5"})},
                 "programs: at most 50 statements and at most 5 statements");
   check_refused({whole, fuzz("later", {"--seed", "1", "--max-statements", "50", "--shard", "1/1"})}, "hold the same cases");
+}
+
+TEST_CASE("merge makes of the parts of a run of kernels, and of all operands, what it makes of the whole", "[tools][fuzz]") {
+  const std::vector<std::vector<std::string>> runs{
+      {"fuzz", "--kernels", "--machine-code", "--programs", "3"},
+      {"fuzz", "--kernels", "--programs", "3"},
+      {"fuzz", "--warpgroups", "--programs", "3"},
+      {"exhaust", source_path("tests/vectors/sm_90/all_operands"), "--opcode", "rcp.approx.f32", "--every", "1024"}};
+  for (const std::vector<std::string>& arguments : runs) {
+    const TemporaryDirectory directory;
+    const auto run = [&](const std::string& name, const std::vector<std::string>& options) {
+      std::vector<std::string> all = arguments;
+      all.insert(all.end(), {"--json", directory.path(name)});
+      all.insert(all.end(), options.begin(), options.end());
+      const Outcome outcome = run_lab_pretending(all, {no_faults});
+      INFO(outcome.err);
+      CHECK(outcome.status == 0);
+      return directory.path(name);
+    };
+    const Outcome whole = run_command({"merge", run("whole", {})});
+    const Outcome parts = run_command({"merge", run("3", {"--shard", "3/3"}), run("1", {"--shard", "1/3"}), run("2", {"--shard", "2/3"})});
+    CHECK(whole.status == 0);
+    CHECK(parts.status == 0);
+    CHECK(parts.out == whole.out);
+  }
 }
 
 TEST_CASE("a run of random programs that cannot be shared by so many is refused", "[tools][fuzz]") {

@@ -25,6 +25,7 @@ inline constexpr HandedCommand gpu_commands[] = {
     {"record", "Write down what a GPU makes of generated operands"},
     {"replay", "Compare recorded answers of GPUs with the emulator"},
     {"evidence", "Write the page of evidence from sweeps, or say what recorded answers prove"},
+    {"merge", "Add up the counts of runs that several machines shared"},
     {"support", "Write the page of support: every form, where it exists and how its bits are known"},
 };
 

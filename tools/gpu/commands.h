@@ -8,6 +8,7 @@ namespace warpmat {
 
 void add_diff(Command app);
 void add_evidence(Command app);
+void add_merge(Command app);
 void add_record(Command app);
 void add_replay(Command app);
 void add_support(Command app);

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -38,8 +37,8 @@
 #include "tools/gpu/report/form_selection.h"
 #include "tools/gpu/report/interruption.h"
 #include "tools/gpu/report/mismatch_text.h"
-#include "tools/gpu/report/shard_option.h"
-#include "tools/gpu/report/sweep_file.h"
+#include "tools/gpu/report/result_options.h"
+#include "tools/gpu/report/run_result.h"
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"
@@ -50,11 +49,11 @@ namespace warpmat {
 namespace {
 
 struct DiffOptions {
-  std::string file, target, forms, json, keep = ".";
+  std::string file, target, forms, keep = ".";
   std::vector<std::string> in;
   std::size_t warps = 1024, cases = 4096, shared_bytes = 0;
   std::uint64_t seed = 1;
-  Shard shard;
+  ResultOptions result;
   int gpus = 0;
   bool paths = false;   ///< fast path against reference
   bool scalar = false;  ///< the scalar instructions
@@ -295,24 +294,24 @@ void print_summary(const Findings& findings, const SweepPlan& plan, const std::s
              findings.error || findings.interrupted ? "; incomplete" : "");
 }
 
-SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const DiffOptions& options, const GpuRunner& gpu) {
-  SweepFile sweep{.source = run_source(gpu, *plan.target, plan.seed, options.shard),
-                  .generator = case_generator_version,
-                  .cases_per_class = options.cases};
-  sweep.source.seconds = findings.seconds;
-  sweep.source.complete = !findings.error && !findings.interrupted;
-  sweep.source.error = findings.interrupted ? "interrupted" : findings.error.value_or("");
-  for (const TestedForm& form : plan.forms) sweep.forms.push_back(form.opcode());
+/// Completes `result` by what the sweep found, and writes it.
+void write_sweep(const Findings& findings, const SweepPlan& plan, const DiffOptions& options, RunResult result) {
+  result.settings = {{"seed", std::to_string(plan.seed)}, {"version of the generator", std::to_string(case_generator_version)}};
+  result.unit = "cases";
+  result.range = {0, options.cases};
+  result.columns = {"cases", "outputs", "mismatches"};
+  result.seconds = findings.seconds;
+  if (findings.error) end_early(result, *findings.error);
+  if (findings.interrupted) end_early(result, "interrupted");
+  for (const TestedForm& form : plan.forms) result.items.push_back(form.opcode());
   for (const SweepRow& row : findings.rows)
-    sweep.rows.push_back({row.form.opcode(), std::string(row.operand_class->name), row.cases, row.outputs, row.mismatches});
-  return sweep;
+    result.rows.push_back({fmt::format("{} {}", row.form.opcode(), row.operand_class->name), {row.cases, row.outputs, row.mismatches}});
+  write_result(options.result.json, result);
 }
 
 /// The sweep that the options select.
 SweepPlan sweep_plan(const Target& target, const DiffOptions& options) {
-  const auto [first, count] = options.shard.of(options.cases);
-  if (count == 0)
-    throw std::runtime_error(fmt::format("--shard {}: {} cases cannot be shared by so many", to_string(options.shard), options.cases));
+  const auto [first, count] = share_of(options.result.shard, options.cases, "cases");
   return {select_tested_forms(target, options.forms), &target, count, options.seed, first};
 }
 
@@ -326,7 +325,7 @@ void fail_if_wrong(const Findings& findings) {
 }
 
 void diff_forms(const DiffOptions& options) {
-  if (!options.json.empty()) check_output_place(options.json);
+  options.result.check();
   constexpr std::size_t runners = 6;  // enough for transfers, kernels and the driver's CPU work to overlap
   std::vector<std::unique_ptr<GpuRunner>> gpus;
   for (std::size_t i = 0; i < runners; ++i) gpus.push_back(open(options, options.target.empty() ? nullptr : &target(options.target)));
@@ -342,12 +341,13 @@ void diff_forms(const DiffOptions& options) {
   const Findings findings = run_sweep({emulator, &kernels}, devices, plan, options);
   print_table(findings);
   print_summary(findings, plan, gpu.description());
-  if (!options.json.empty()) write_file(options.json, {to_json(sweep_file(findings, plan, options, gpu)).dump(1), "\n"});
+  write_sweep(findings, plan, options, begun_result("diff", &target, options.result.shard, &gpu));
   fail_if_wrong(findings);
 }
 
 /// Compares the fast path with the reference, without a GPU.
 void diff_paths(const DiffOptions& options) {
+  options.result.check();
   const Target& target = warpmat::target(options.target);
   if (!options.instruction_set.empty()) use_instruction_set(options.instruction_set);
   EmulatorRunner reference(0, 1, {.path = Path::reference}), fast(0, 1);
@@ -359,6 +359,7 @@ void diff_paths(const DiffOptions& options) {
   print_summary(findings, plan,
                 fmt::format("fast path against reference, {}",
                             options.instruction_set.empty() ? instruction_sets().front() : options.instruction_set));
+  write_sweep(findings, plan, options, begun_result("diff --paths", &target, options.result.shard));
   fail_if_wrong(findings);
 }
 
@@ -430,10 +431,8 @@ void add_form_options(const Command& command, DiffOptions& options, CommandOptio
   command.add_option("--cases", options.cases, "Without FILE: warps for each form and class (default: 4096)")
       .excludes(file)
       .range(std::size_t{1}, std::size_t{1} << 40);
-  add_shard_option(command, options.shard).excludes(file);
-  command.add_option("--json", options.json, "Without FILE: write the table and where it comes from to this file")
-      .excludes(file)
-      .type_name("FILE.json");
+  add_result_options(command, options.result);
+  for (const char* of_all : {"--shard", "--json"}) command.get_option(of_all).excludes(file);
 }
 
 /// --paths, and what goes with it.
@@ -441,7 +440,7 @@ void add_paths_options(const Command& command, DiffOptions& options, CommandOpti
   const CommandOption target = command.get_option("--target");
   const CommandOption paths =
       command.add_flag("--paths", options.paths, "Without a GPU: compare the fast path with the reference, for --target");
-  paths.needs(target).excludes(file).excludes(command.get_option("--json"));
+  paths.needs(target).excludes(file);
   command
       .add_option("--instruction-set", options.instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
       .needs(paths);
@@ -451,7 +450,7 @@ void add_paths_options(const Command& command, DiffOptions& options, CommandOpti
 void add_scalar_options(const Command& command, DiffOptions& options, CommandOption file) {
   const CommandOption scalar =
       command.add_flag("--scalar", options.scalar, "Without FILE: the scalar instructions instead of the matrix instructions");
-  scalar.excludes(file).excludes(command.get_option("--paths")).excludes(command.get_option("--json"));
+  scalar.excludes(file).excludes(command.get_option("--paths"));
   command
       .add_option("--elements", options.elements, "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
       .needs(scalar)
@@ -464,7 +463,7 @@ void add_scalar_options(const Command& command, DiffOptions& options, CommandOpt
 /// What the options ask for.
 void run_diff(DiffOptions& options) {
   if (!options.program.words.empty()) return diff_launches(options);
-  if (options.scalar) return diff_scalar({options.target, options.forms, options.elements, options.shard, options.record});
+  if (options.scalar) return diff_scalar({options.target, options.forms, options.elements, options.result, options.record});
   if (options.paths) return diff_paths(options);
   if (options.file.ends_with(".json")) return diff_kernel(options);
   options.file.empty() ? diff_forms(options) : diff_program(options);

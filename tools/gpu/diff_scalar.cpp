@@ -6,6 +6,7 @@
 #include <warpmat/explain/table.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <map>
 #include <stdexcept>
@@ -17,6 +18,7 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/scalar_gpu.h"
 #include "tools/gpu/report/interruption.h"
+#include "tools/gpu/report/run_result.h"
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
@@ -81,18 +83,30 @@ std::string recording(const std::vector<ScalarFinding>& findings, const GpuRunne
 /// The sweep of `cases` that the options select.
 ScalarSweep planned(std::vector<ScalarCase> cases, const ScalarDiff& options) {
   constexpr std::uint64_t unit = 256;  // elements that a block of threads computes
-  const auto [first, count] = options.shard.of((options.elements + unit - 1) / unit);
-  if (count == 0)
-    throw std::runtime_error(
-        fmt::format("--shard {}: {} elements cannot be shared by so many", to_string(options.shard), options.elements));
+  const auto [first, count] = share_of(options.result.shard, (options.elements + unit - 1) / unit, "blocks of 256 elements");
   return {std::move(cases), first * unit, count * unit, machine::usable_cores()};
 }
 
 void check(const ScalarDiff& options) {
+  options.result.check();
   if (options.record.empty()) return;
-  if (!options.shard.whole())
+  if (!options.result.shard.whole())
     throw std::runtime_error("--record writes digests of the first elements: it is for the whole, without --shard");
   check_output_place(options.record);
+}
+
+/// Completes `result` by what was found, and writes it.
+void write(const std::vector<ScalarFinding>& findings, const ScalarDiff& options, RunResult result) {
+  result.unit = "elements";
+  result.range = {0, options.elements};
+  result.columns = {"outputs", "mismatches"};
+  for (const ScalarFinding& finding : findings) {
+    if (finding.operand_class == ScalarClass::random) result.items.push_back(finding.title);
+    if (!finding.error.empty()) end_early(result, fmt::format("{}: {}", finding.title, finding.error));
+    result.rows.push_back({fmt::format("{} {}", finding.title, name(finding.operand_class)), {finding.outputs, finding.mismatches}});
+  }
+  if (interruption() != 0) end_early(result, "interrupted");
+  write_result(options.result.json, result);
 }
 
 /// Throws if the sweep was interrupted or found a difference.
@@ -120,14 +134,18 @@ void diff_scalar(const ScalarDiff& options) {
   const std::unique_ptr<GpuRunner> gpu = open_gpus(wanted);
   const Target& target = wanted.target != nullptr ? *wanted.target : gpu->target();
   const ScalarSweep sweep = planned(selected_cases(target, options.forms), options);
+  RunResult result = begun_result("diff --scalar", &target, options.result.shard, gpu.get());
   catch_interruptions();
   std::vector<ScalarFinding> findings;
+  const auto start = std::chrono::steady_clock::now();
   {
     Progress progress(sweep.cases.size() * scalar_classes * sweep.count);
     findings = run_scalar_sweep(
         sweep, [&] { return open_scalar_gpu(target, assembled_version); },
         {.advanced = [&](std::uint64_t elements) { progress.advance(elements); }, .stop = [] { return interruption() != 0; }});
   }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  write(findings, options, result);
   print_table(findings);
   print_mismatches(findings);
   if (!options.record.empty() && interruption() == 0) write_file(options.record, {recording(findings, *gpu)});

@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu/cases/shard.h"
+#include "tools/gpu/report/result_options.h"
 
 namespace warpmat {
 
 struct ScalarDiff {
   std::string target, forms;   ///< forms: only opcodes that match this regular expression
   std::uint64_t elements = 0;  ///< of each class
-  Shard shard;                 ///< of the elements
+  ResultOptions result;        ///< its shard: of the elements
   std::string record;          ///< a file for the digests of the GPU's answers, or empty
 };
 

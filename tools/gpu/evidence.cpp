@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -18,9 +17,7 @@
 #include "gpu/runners/emulator_runner.h"
 #include "tools/command_line/handed_commands.h"
 #include "tools/gpu/report/evidence_page.h"
-#include "tools/gpu/report/fuzz_file.h"
 #include "tools/gpu/report/merge_shards.h"
-#include "tools/gpu/report/sweep_file.h"
 #include "tools/gpu/report/upgrade_report.h"
 #include "tools/report/input_file.h"
 #include "tools/report/progress.h"
@@ -36,40 +33,6 @@ struct EvidenceOptions {
 
 bool holds_recordings(const std::string& file) {
   return file.ends_with(".jsonl.gz") || fs::is_directory(file);
-}
-
-// ---- Runs of diff and fuzz --------------------------------------------------------------------------------------------------------------
-
-/// The whole runs whose parts are `files`, read from the files `names`.
-template <typename File>
-std::vector<File> whole_runs(const std::vector<File>& files, const std::vector<std::string>& names) {
-  std::vector<Part> parts;
-  for (std::size_t i = 0; i < files.size(); ++i) parts.push_back(part_of(files[i], names[i]));
-  std::vector<File> runs;
-  for (const std::vector<std::size_t>& run : runs_of(parts)) {
-    std::vector<const File*> of_run;
-    for (const std::size_t i : run) of_run.push_back(&files[i]);
-    runs.push_back(merged(of_run));
-  }
-  return runs;
-}
-
-void print_page(const std::vector<std::string>& files) {
-  std::vector<SweepFile> sweeps;
-  std::vector<FuzzFile> fuzz_runs;
-  std::vector<std::string> sweep_names, fuzz_names;
-  for (const std::string& name : files) {
-    const nlohmann::ordered_json json = read_json(name);
-    try {
-      const bool is_fuzz = json.is_object() && json.contains("fuzz");
-      if (is_fuzz) fuzz_runs.push_back(fuzz_of(json));
-      if (!is_fuzz) sweeps.push_back(sweep_of(json));
-      (is_fuzz ? fuzz_names : sweep_names).push_back(name);
-    } catch (const std::exception& e) {
-      throw std::runtime_error(fmt::format("{} is not what 'warpmat diff --json' or 'warpmat fuzz --json' writes: {}", name, e.what()));
-    }
-  }
-  fmt::print("{}", evidence_page(whole_runs(sweeps, sweep_names), whole_runs(fuzz_runs, fuzz_names)));
 }
 
 // ---- Recorded answers -------------------------------------------------------------------------------------------------------------------
@@ -154,7 +117,10 @@ void print_evidence(const EvidenceOptions& options) {
       return;
     }
   const auto recorded = std::ranges::count_if(options.files, holds_recordings);
-  if (recorded == 0) return print_page(options.files);
+  if (recorded == 0) {
+    fmt::print("{}", evidence_page(read_whole_runs(options.files)));
+    return;
+  }
   if (static_cast<std::size_t>(recorded) != options.files.size())
     throw std::runtime_error("recorded answers and the JSON of diff or fuzz have different pages: name only files of one kind");
   print_upgrades(options.files);

@@ -23,7 +23,8 @@ void add_man(warpmat::Command app) {
 }
 
 constexpr warpmat::AddSubcommand commands[] = {
-    warpmat::add_diff, warpmat::add_record, warpmat::add_replay, warpmat::add_evidence, warpmat::add_support, add_completion, add_man,
+    warpmat::add_diff,  warpmat::add_record,  warpmat::add_replay, warpmat::add_evidence,
+    warpmat::add_merge, warpmat::add_support, add_completion,      add_man,
 };
 
 }  // namespace

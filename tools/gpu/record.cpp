@@ -25,8 +25,8 @@
 #include "tools/command_line/handed_commands.h"
 #include "tools/gpu/report/form_selection.h"
 #include "tools/gpu/report/interruption.h"
-#include "tools/gpu/report/run_source.h"
-#include "tools/gpu/report/shard_option.h"
+#include "tools/gpu/report/result_options.h"
+#include "tools/gpu/report/run_result.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -258,7 +258,7 @@ void add_record(Command app) {
   command.add_option("--limit", options->limit, "Leave out examples until the file is no larger than this, for example 2MB")
       .type_name("SIZE")
       .size_of_bytes();
-  add_shard_option(command, options->shard);
+  add_shard_option(command, options->shard, "evidence");
   command.add_option("--cases", options->size.warps, "Warps for each form and class (default: 256)")
       .type_name("N")
       .range(std::size_t{1}, max_warps);

@@ -15,7 +15,7 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/unary_gpu.h"
 #include "gpu/recordings/all_operands.h"
-#include "tools/gpu/report/run_source.h"
+#include "tools/gpu/report/run_result.h"
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 

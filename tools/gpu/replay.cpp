@@ -1,8 +1,10 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <warpmat/explain/table.h>
 #include <warpmat/machine/threads.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -19,6 +21,8 @@
 #include "tools/command_line/handed_commands.h"
 #include "tools/command_line/limit_flags.h"
 #include "tools/gpu/report/interruption.h"
+#include "tools/gpu/report/result_options.h"
+#include "tools/gpu/report/run_result.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -28,6 +32,7 @@ struct ReplayOptions {
   std::vector<std::string> files;
   unsigned jobs = machine::usable_cores();
   CompareArchiveOptions launches;
+  ResultOptions result;  ///< its shard: of the recorded classes
 };
 
 /// The sum over the classes of one form and card.
@@ -62,14 +67,25 @@ class Results {
                sum_.different, not_compared());
   }
 
+  /// Completes `result` by the counts.
+  void add_to(RunResult& result) const {
+    result.columns = {"classes", "outputs", "not compared", "differ"};
+    for (const auto& [key, form] : forms_)
+      result.rows.push_back(
+          {fmt::format("{}, {}", key.second, key.first), {form.classes, form.outputs, form.not_compared, form.different}});
+    if (stale_) end_early(result, stale);
+  }
+
   void fail_if_wrong() const {
     if (sum_.different != 0)
       throw std::runtime_error(fmt::format("{} of {} recorded classes differ from the emulator", sum_.different, sum_.classes));
-    if (stale_) throw std::runtime_error("some answers were recorded for operands that this build no longer draws: record them again");
+    if (stale_) throw std::runtime_error(stale);
     if (sum_.outputs == 0) throw std::runtime_error("nothing was compared");
   }
 
  private:
+  static constexpr const char* stale = "some answers were recorded for operands that this build no longer draws: record them again";
+
   void say(const Answers& answers, const Replayed& replayed) {
     const bool differs = replayed.outcome == Replayed::Outcome::differs;
     const std::string sentence = differs ? fmt::format("differs: {}, class {}: {} of {} blocks; {}", answers.opcode, answers.operand_class,
@@ -101,6 +117,30 @@ std::vector<Recording> read_all(const ReplayOptions& options, std::size_t& answe
   return recordings;
 }
 
+/// Begins the result, and leaves of the recordings this part's answers: the number of those.
+std::size_t take_part(std::vector<Recording>& recordings, std::size_t answers, RunResult& result) {
+  std::string all;
+  for (const Recording& recording : recordings) {
+    all += fmt::format("{} {} {}\n", recording.provenance.card, recording.provenance.target, recording.provenance.seed);
+    for (const Answers& some : recording.answers)
+      all += fmt::format("{} {} {} {}\n", some.opcode, some.operand_class, some.warps, fmt::join(some.digests, " "));
+  }
+  result.settings = {{"recorded answers", digest(all)}};
+  result.unit = "classes";
+  result.range = {0, answers};
+  result.items = {"classes"};
+  const auto [first, count] = share_of(result.shard, answers, "classes");
+  std::size_t begin = 0;
+  for (Recording& recording : recordings) {
+    std::vector<Answers> kept;
+    for (Answers& some : recording.answers)
+      if (begin++ - first < count) kept.push_back(std::move(some));
+    recording.answers = std::move(kept);
+  }
+  std::erase_if(recordings, [](const Recording& recording) { return recording.answers.empty(); });
+  return count;
+}
+
 void print_sources(const std::vector<Recording>& recordings) {
   std::set<std::string> sources;
   for (const auto& [p, answers] : recordings)
@@ -110,8 +150,12 @@ void print_sources(const std::vector<Recording>& recordings) {
 }
 
 void replay_files(const ReplayOptions& options) {
+  options.result.check();
   std::size_t answers = 0;
-  const std::vector<Recording> recordings = read_all(options, answers);
+  std::vector<Recording> recordings = read_all(options, answers);
+  RunResult result = begun_result("replay", nullptr, options.result.shard);
+  answers = take_part(recordings, answers, result);
+  const auto start = std::chrono::steady_clock::now();
   Results results;
   {
     Progress progress(answers);
@@ -124,6 +168,9 @@ void replay_files(const ReplayOptions& options) {
       for (std::size_t i = 0; i < replayed.size(); ++i) results.add(recording.provenance, recording.answers[i], replayed[i]);
     }
   }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  results.add_to(result);
+  write_result(options.result.json, result);
   print_sources(recordings);
   results.print();
   results.fail_if_wrong();
@@ -131,6 +178,8 @@ void replay_files(const ReplayOptions& options) {
 
 /// Archives of programs' launches.
 void replay_launches(const ReplayOptions& options) {
+  if (!options.result.shard.whole() || !options.result.json.empty())
+    throw std::runtime_error("--shard and --json are for recorded answers, not for a program's launches");
   catch_interruptions();
   CompareArchiveOptions launches = options.launches;
   launches.jobs = static_cast<int>(options.jobs);
@@ -143,6 +192,7 @@ constexpr const char* replay_footer =
 Examples:
   warpmat replay tests/vectors/sm_90
   warpmat replay my_card.jsonl.gz
+  warpmat replay tests/vectors/sm_90 --shard 2/8 --json replay_2.json
   warpmat replay program.launches)";
 
 }  // namespace
@@ -153,6 +203,7 @@ void add_replay(Command app) {
   const Command command = add_handed_subcommand(app, "replay");
   command.add_option("FILE", options->files, "Files that 'warpmat record' wrote, or directories of them").required();
   command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1u, max_jobs);
+  add_result_options(command, options->result);
   command.footer(replay_footer);
   command.add_option("--target", options->launches.target, "Of a program's launches: the GPU to be, in place of the one that ran them");
   command.add_option("--keep", options->launches.keep, "Of a program: directory for the launches that differ (default: this one)")

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <memory>
 #include <stdexcept>
@@ -13,13 +14,13 @@
 #include <warpmat/machine/threads.h>
 
 #include "commands.h"
-#include "gpu/cases/shard.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/lab/constants/constant_gpu.h"
 #include "gpu/lab/constants/constant_sweep.h"
 #include "tools/command_line/handed_commands.h"
 #include "tools/gpu/report/interruption.h"
-#include "tools/gpu/report/shard_option.h"
+#include "tools/gpu/report/result_options.h"
+#include "tools/gpu/report/run_result.h"
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
@@ -30,7 +31,7 @@ struct ConstantOptions {
   std::string target, forms;    ///< forms: only opcodes in which this regular expression is found
   std::size_t tuples = 200;     ///< of operands, for each case
   bool every_spelling = false;  ///< else the first of each row
-  Shard shard;                  ///< of the tuples
+  ResultOptions result;         ///< its shard: of the tuples
   std::string record;           ///< a file for the digests of the GPU's answers, or empty
 };
 
@@ -62,6 +63,20 @@ std::string recording(const std::vector<ConstantFinding>& findings, std::size_t 
   return text;
 }
 
+/// Completes `result` by what was found, and writes it.
+void write(const std::vector<ConstantFinding>& findings, const ConstantOptions& options, RunResult result) {
+  result.unit = "tuples";
+  result.range = {0, options.tuples};
+  result.columns = {"outputs", "mismatches"};
+  for (const ConstantFinding& finding : findings) {
+    result.items.push_back(finding.title);
+    if (!finding.error.empty()) end_early(result, fmt::format("{}: {}", finding.title, finding.error));
+    result.rows.push_back({finding.title, {finding.outputs, finding.mismatches}});
+  }
+  if (interruption() != 0) end_early(result, "interrupted");
+  write_result(options.result.json, result);
+}
+
 /// Throws if the sweep was interrupted or found a difference.
 void fail_if_wrong(const std::vector<ConstantFinding>& findings, const ConstantSweep& sweep, const std::string& gpu) {
   std::uint64_t outputs = 0, mismatches = 0, refused = 0;
@@ -79,8 +94,9 @@ void fail_if_wrong(const std::vector<ConstantFinding>& findings, const ConstantS
 }
 
 void compare_constants(const ConstantOptions& options) {
+  options.result.check();
   if (!options.record.empty()) {
-    if (!options.shard.whole()) throw std::runtime_error("--record is for the whole, without --shard");
+    if (!options.result.shard.whole()) throw std::runtime_error("--record is for the whole, without --shard");
     check_output_place(options.record);
   }
   GpuOptions wanted;
@@ -88,9 +104,8 @@ void compare_constants(const ConstantOptions& options) {
   const std::unique_ptr<GpuRunner> gpu = open_gpus(wanted);
   const Target& target = wanted.target != nullptr ? *wanted.target : gpu->target();
   const std::vector<ScalarCase> cases = selected_cases(target, options);
-  const auto [first, count] = options.shard.of(options.tuples);
-  if (count == 0)
-    throw std::runtime_error(fmt::format("--shard {}: {} tuples cannot be shared by so many", to_string(options.shard), options.tuples));
+  const auto [first, count] = share_of(options.result.shard, options.tuples, "tuples");
+  RunResult result = begun_result("constants", &target, options.result.shard, gpu.get());
   catch_interruptions();
   ConstantSweep sweep{.cases = constant_cases(cases),
                       .first = first,
@@ -99,6 +114,7 @@ void compare_constants(const ConstantOptions& options) {
                       .target = &target,
                       .version = assembled_version};
   std::vector<ConstantFinding> findings;
+  const auto start = std::chrono::steady_clock::now();
   {
     Progress progress(sweep.cases.size());
     sweep.advanced = [&](std::uint64_t done) { progress.advance(done); };
@@ -106,6 +122,8 @@ void compare_constants(const ConstantOptions& options) {
     findings = run_constant_sweep(
         sweep, [&] { return std::make_unique<EmulatorConstantRunner>(target); }, open_constant_gpu);
   }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  write(findings, options, result);
   print(findings);
   if (!options.record.empty() && interruption() == 0) write_file(options.record, {recording(findings, sweep.tuples, *gpu)});
   fail_if_wrong(findings, sweep, gpu->description());
@@ -121,7 +139,7 @@ void add_constants(Command app) {
   command.add_option("--tuples", options->tuples, "Tuples of operands for each case (default: 200)")
       .range(std::size_t{1}, std::size_t{1} << 20);
   command.add_flag("--every-spelling", options->every_spelling, "Every spelling, not the first of each row");
-  add_shard_option(command, options->shard);
+  add_result_options(command, options->result);
   command.add_option("--record", options->record, "Write the digests of the GPU's answers to this file").type_name("FILE.tsv");
   command.footer(
       "An assembler computes some instructions with constant operands itself. All operands are constants, all but one, or one.\n"

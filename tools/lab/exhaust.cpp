@@ -14,6 +14,8 @@
 #include "gpu/cuda/unary_gpu.h"
 #include "gpu/recordings/all_operands.h"
 #include "tools/command_line/handed_commands.h"
+#include "tools/gpu/report/result_options.h"
+#include "tools/gpu/report/run_result.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -25,6 +27,7 @@ struct ExhaustOptions {
   std::size_t every = 1;
   unsigned jobs = machine::usable_cores();
   bool gpu = false;
+  ResultOptions result;  ///< its shard: of the blocks
 };
 
 /// The recorded instructions that the options select.
@@ -51,6 +54,7 @@ class Answerer {
     if (gpu_) return [opcode, this] { return open_unary_gpu(opcode, gpu_->target()); };
     return [opcode] { return emulated_function(opcode); };
   }
+  const GpuRunner* gpu() const { return gpu_.get(); }
   std::string text() const { return gpu_ ? gpu_->description() : "the emulator"; }
 
   /// The difference in a block. The emulator's answers replace the recorded ones if they have the recorded digest.
@@ -68,13 +72,27 @@ class Answerer {
   std::unique_ptr<GpuRunner> gpu_;
 };
 
-void exhaust(const ExhaustOptions& options) {
-  const AllOperandsRecording recorded = chosen(options);
-  const Answerer answerer(options.gpu);
+/// This part's blocks.
+std::vector<std::size_t> chosen_blocks(const ExhaustOptions& options, RunResult& result) {
   std::vector<std::size_t> blocks;
   for (std::size_t block = 0; block < block_count; block += options.every) blocks.push_back(block);
+  result.unit = "blocks";
+  result.range = {0, blocks.size()};
+  const auto [first, count] = share_of(options.result.shard, blocks.size(), "blocks");
+  const auto begin = blocks.begin() + static_cast<std::ptrdiff_t>(first);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+}
+
+void exhaust(const ExhaustOptions& options) {
+  options.result.check();
+  const AllOperandsRecording recorded = chosen(options);
+  const Answerer answerer(options.gpu);
+  RunResult result = begun_result("exhaust", nullptr, options.result.shard, answerer.gpu());
+  result.settings = {{"recorded", recorded.source}};
+  result.amounts = {{"every", std::to_string(options.every)}};
+  result.columns = {"operands", "blocks", "blocks that differ"};
+  const std::vector<std::size_t> blocks = chosen_blocks(options, result);
   Table table({"instruction", "operands", "blocks that differ", "seconds"});
-  std::size_t different = 0;
   {
     Progress progress(recorded.instructions.size() * blocks.size());
     for (const AllOperands& instruction : recorded.instructions) {
@@ -82,16 +100,18 @@ void exhaust(const ExhaustOptions& options) {
       const auto found =
           different_blocks(instruction, answerer.open(instruction.opcode), blocks, options.jobs, [&] { progress.advance(); });
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-      different += found.size();
+      result.items.push_back(instruction.opcode);
+      result.rows.push_back({instruction.opcode, {blocks.size() * block_operands, blocks.size(), found.size()}});
+      result.seconds += seconds.count();
       table.add({instruction.opcode, std::to_string(blocks.size() * block_operands),
                  found.empty() ? "0" : fmt::format("{}, {}", found.size(), answerer.difference(instruction, found.front())),
                  fmt::format("{:.1f}", seconds.count())});
     }
   }
   fmt::print("{}recorded: {}\ncompared with it: {}\n", table.text(), recorded.source, answerer.text());
-  if (different != 0)
-    throw std::runtime_error(
-        fmt::format("{} of {} blocks differ from the recorded answers", different, recorded.instructions.size() * blocks.size()));
+  write_result(options.result.json, result);
+  if (result.wrong() != 0)
+    throw std::runtime_error(fmt::format("{} of {} blocks differ from the recorded answers", result.wrong(), result.total("blocks")));
 }
 
 constexpr const char* exhaust_footer =
@@ -117,6 +137,7 @@ void add_exhaust(Command app) {
       .range(std::size_t{1}, block_count);
   command.add_flag("--gpu", options->gpu, "Compare this machine's GPU instead of the emulator");
   command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1U, 1024U);
+  add_result_options(command, options->result);
   command.footer(exhaust_footer);
   command.callback([options] { exhaust(*options); });
 }

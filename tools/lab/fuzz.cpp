@@ -8,7 +8,6 @@
 #include <future>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -28,11 +27,10 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/runners/emulator_runner.h"
 #include "tools/command_line/handed_commands.h"
-#include "tools/gpu/report/fuzz_file.h"
 #include "tools/gpu/report/interruption.h"
 #include "tools/gpu/report/mismatch_text.h"
-#include "tools/gpu/report/run_source.h"
-#include "tools/gpu/report/shard_option.h"
+#include "tools/gpu/report/result_options.h"
+#include "tools/gpu/report/run_result.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -42,13 +40,13 @@ struct FuzzCommandOptions {
   std::size_t programs = 1000, warps = 32;
   std::uint64_t seed = 1, first = 0, enough = 10;
   FuzzOptions fuzz;
-  Shard shard;
-  std::string target, keep = ".", json, write_answers, read_answers;
+  ResultOptions result;
+  std::string target, keep = ".", write_answers, read_answers;
   bool kernels = false, warpgroups = false, assembler = false, machine_code = false;
 
   /// The numbers of this part's programs.
   Shard::Range range() const {
-    const Shard::Range part = shard.of(programs);
+    const Shard::Range part = share_of(result.shard, programs, "programs");
     return {first + part.first, part.count};
   }
 };
@@ -75,7 +73,12 @@ WarpStates run(Runner& runner, const Prepared& prepared) {
   return states;
 }
 
-std::string counts_text(const FuzzFile::Counts& counts) {
+/// Counts of a run.
+struct FuzzCounts {
+  std::uint64_t programs = 0, statements = 0, outputs = 0, differing_programs = 0;
+};
+
+std::string counts_text(const FuzzCounts& counts) {
   return fmt::format("{} programs, {} statements, {} outputs compared, {} program{} differ", counts.programs, counts.statements,
                      counts.outputs, counts.differing_programs, counts.differing_programs == 1 ? "" : "s");
 }
@@ -85,7 +88,7 @@ class ProgressLines {
  public:
   explicit ProgressLines(std::uint64_t programs) : programs_(programs), shown_(isatty(STDERR_FILENO) == 0) {}
 
-  void advance(const FuzzFile::Counts& counts) {
+  void advance(const FuzzCounts& counts) {
     constexpr std::chrono::seconds pause{30};
     const auto now = std::chrono::steady_clock::now();
     const std::uint64_t tenth = counts.programs * 10 / programs_;
@@ -138,7 +141,7 @@ class FuzzFindings {
     fmt::print("{}", text);
   }
 
-  const FuzzFile::Counts& counts() const { return counts_; }
+  const FuzzCounts& counts() const { return counts_; }
   bool complete() const { return counts_.programs == range_.count; }
 
  private:
@@ -147,7 +150,7 @@ class FuzzFindings {
   ProgressLines lines_;
   std::mutex mutex_;
   std::uint64_t begun_ = 0;
-  FuzzFile::Counts counts_;
+  FuzzCounts counts_;
 };
 
 /// Runs programs on one thread, with its own runner.
@@ -218,32 +221,35 @@ std::string kind(const FuzzOptions& options) {
 }
 
 /// The run that the options describe, before its start.
-FuzzFile planned(const FuzzCommandOptions& options, const GpuRunner& gpu, const Target& target) {
-  return {.source = run_source(gpu, target, options.seed, options.shard),
-          .first = options.first,
-          .programs = options.programs,
-          .warps = options.warps,
-          .kind = kind(options.fuzz),
-          .counts = {}};
+RunResult planned(const FuzzCommandOptions& options, const GpuRunner& gpu, const Target& target) {
+  RunResult result = begun_result("fuzz", &target, options.result.shard, &gpu);
+  result.settings = {{"seed", std::to_string(options.seed)}, {"programs", kind(options.fuzz)}};
+  result.amounts = {{"warps", std::to_string(options.warps)}};
+  result.unit = "programs";
+  result.range = {options.first, options.programs};
+  result.items = {"programs"};
+  result.columns = {"programs", "statements", "outputs", "differ"};
+  return result;
 }
 
 /// Prints and writes the findings, whether or not the run is complete.
-void report(const FuzzFile& found, const FuzzCommandOptions& options, const std::string& description) {
-  fmt::print("{} in {:.1f} s{}\n{}\nseed {}, {} warps each, programs from {} on\n", counts_text(found.counts), found.source.seconds,
-             found.source.complete ? "" : "; incomplete", description, options.seed, options.warps, options.range().first);
-  if (!options.json.empty()) write_file(options.json, {to_json(found).dump(1), "\n"});
+void report(RunResult& found, const FuzzCounts& counts, const FuzzCommandOptions& options, const std::string& description) {
+  fmt::print("{} in {:.1f} s{}\n{}\nseed {}, {} warps each, programs from {} on\n", counts_text(counts), found.seconds,
+             found.complete ? "" : "; incomplete", description, options.seed, options.warps, options.range().first);
+  found.rows = {{"programs", {counts.programs, counts.statements, counts.outputs, counts.differing_programs}}};
+  write_result(options.result.json, found);
 }
 
 void fuzz(const FuzzCommandOptions& options) {
   const KernelFuzzOptions kernels{.first = options.first,
                                   .kernels = options.programs,
                                   .seed = options.seed,
-                                  .shard = options.shard,
+                                  .result = options.result,
                                   .warpgroups = options.warpgroups,
                                   .keep = options.keep,
                                   .enough = options.enough,
                                   .answers = options.write_answers};
-  if (!options.read_answers.empty()) return fuzz_answers(options.read_answers, options.shard);
+  if (!options.read_answers.empty()) return fuzz_answers(options.read_answers, options.result);
   if (options.assembler) return fuzz_assembler(kernels, options.target);
   if (options.machine_code) return fuzz_machine_code(kernels, options.target);
   if ((options.kernels || options.warpgroups) && !options.target.empty())
@@ -251,15 +257,13 @@ void fuzz(const FuzzCommandOptions& options) {
         "--target: whole kernels run as what this machine's GPU is; only --assembler and --machine-code have another target");
   if (options.kernels || options.warpgroups) return fuzz_kernels(kernels);
   check_output_place(std::filesystem::path(options.keep) / "warpmat_fuzz.ptx");
-  if (!options.json.empty()) check_output_place(options.json);
-  if (options.range().count == 0)
-    throw std::runtime_error(
-        fmt::format("--shard {}: {} programs cannot be shared by so many", to_string(options.shard), options.programs));
+  options.result.check();
+  options.range();  // fails if there are too few programs
   GpuOptions gpus;
   gpus.target = options.target.empty() ? nullptr : &target(options.target);
   const std::unique_ptr<GpuRunner> gpu = open_gpus(gpus);
   const Target& target = gpus.target != nullptr ? *gpus.target : gpu->target();
-  FuzzFile found = planned(options, *gpu, target);
+  RunResult found = planned(options, *gpu, target);
   const auto start = std::chrono::steady_clock::now();
   FuzzFindings findings(options);
   catch_interruptions();
@@ -268,19 +272,17 @@ void fuzz(const FuzzCommandOptions& options) {
     run_all(options, gpus, target, findings);
   } catch (const std::exception& e) {
     failure = std::current_exception();
-    found.source.error = e.what();
+    end_early(found, e.what());
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  found.source.seconds = seconds.count();
-  found.source.complete = !failure && findings.complete();
-  if (!found.source.complete && !failure)
-    found.source.error = interruption() != 0 ? "interrupted" : "ended after enough programs that differ";
-  found.counts = findings.counts();
-  report(found, options, gpu->description());
+  found.seconds = seconds.count();
+  const FuzzCounts& counts = findings.counts();
+  if (!failure && !findings.complete()) end_early(found, interruption() != 0 ? "interrupted" : "ended after enough programs that differ");
+  report(found, counts, options, gpu->description());
   if (failure) std::rethrow_exception(failure);
-  if (!found.source.complete) throw_if_interrupted(counts_text(found.counts) + "; the rest was not run");
-  if (found.counts.differing_programs != 0)
-    throw std::runtime_error(fmt::format("{} programs differ between emulator and GPU", found.counts.differing_programs));
+  if (!found.complete) throw_if_interrupted(counts_text(counts) + "; the rest was not run");
+  if (counts.differing_programs != 0)
+    throw std::runtime_error(fmt::format("{} programs differ between emulator and GPU", counts.differing_programs));
 }
 
 constexpr const char* fuzz_footer =
@@ -317,7 +319,7 @@ void add_fuzz(Command app) {
   command.add_flag("--assembler-faults", options->fuzz.assembler_faults,
                    "Also statements that ptxas 13.0 is known to assemble wrongly (docs/reference/numerics.md)");
   command.add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)").type_name("T");
-  add_shard_option(command, options->shard);
+  add_result_options(command, options->result);
   const CommandOption kernels =
       command.add_flag("--kernels", options->kernels,
                        "Whole kernels instead: scalar instructions, branches, loops, barriers, memory, several warps and blocks");
@@ -345,10 +347,6 @@ void add_fuzz(Command app) {
       "With --kernels: compare with such a file, which says seed, numbers and target; no GPU is needed, and nothing is kept");
   read.type_name("FILE").needs(kernels).excludes(written).excludes(assembler).excludes(enough);
   for (const char* of_file : {"--seed", "--first", "--programs", "--target"}) read.excludes(command.get_option(of_file));
-  command.add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
-      .type_name("FILE.json")
-      .excludes(kernels)
-      .excludes(warpgroups);
   command.add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")
       .type_name("DIRECTORY")
       .excludes(written)

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -71,7 +72,8 @@ auto of_file(const std::string& file, Work work) {
 
 }  // namespace
 
-void fuzz_answers(const std::string& file, const Shard& shard) {
+void fuzz_answers(const std::string& file, const ResultOptions& options) {
+  options.check();
   const RecordedKernels recorded = of_file(file, [&] { return parse_kernel_answers(read_file(file)); });
   const Target& own = *of_file(file, [&] { return &target(recorded.target); });
   if (!recorded.first_kernel.empty() && digest_of(random_kernel(own, recorded.seed, 0).complete().ptx) != recorded.first_kernel)
@@ -80,7 +82,13 @@ void fuzz_answers(const std::string& file, const Shard& shard) {
         "compiler",
         file, recorded.seed));
   EmulatorKernelRunner emulator(own);
-  const Shard::Range part = shard.of(recorded.kernels.size());
+  const Shard::Range part = share_of(options.shard, recorded.kernels.size(), "kernels");
+  RunResult result = begun_result("fuzz --kernels --read-answers", &own, options.shard);
+  result.settings = {{"seed", std::to_string(recorded.seed)}, {"answers", digest_of(read_file(file))}};
+  result.unit = "kernels";
+  result.range = {0, recorded.kernels.size()};
+  result.items = {"kernels"};
+  const auto start = std::chrono::steady_clock::now();
   Progress progress(part.count);
   std::array<std::uint64_t, 3> counts{};
   std::uint64_t named = 0;
@@ -89,6 +97,10 @@ void fuzz_answers(const std::string& file, const Shard& shard) {
     ++counts[static_cast<std::size_t>(judged.same)];
     named += judged.same == RecordedKernel::Same::no && judged.named != 0;
   }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.columns = {"kernels", "by the rule", "with --assembler ptxas", "differ and are named", "differ"};
+  result.rows = {{"kernels", {part.count, counts[0], counts[1], named, counts[2]}}};
+  write_result(options.json, result);
   fmt::print(
       "{} kernels of seed {} for {}: {} as on the GPU by the rule, {} with --assembler ptxas alone, {} differ; {} of these have statements "
       "that --assembler ptxas names\n",

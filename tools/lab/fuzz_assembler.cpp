@@ -55,7 +55,10 @@ void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_
   const auto ptxas = find_ptxas();
   if (!ptxas) throw std::runtime_error(fmt::format("{}: install the CUDA Toolkit's assembler", no_ptxas));
   const Target& own = target(target_name.empty() ? "sm_90a" : target_name);
-  const Shard::Range part = options.shard.of(options.kernels);
+  const Shard::Range part = share_of(options.result.shard, options.kernels, "kernels");
+  RunResult result = begun_kernels("fuzz --kernels --assembler", options, own,
+                                   random_kernel(own, options.seed, 0, options.max_units, DrawnSums::plain).complete());
+  result.settings.emplace_back("assembler", version_of(*ptxas));
   Counts counts;
   Progress progress(part.count);
   const auto start = std::chrono::steady_clock::now();
@@ -70,6 +73,10 @@ void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_
                text);
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  result.seconds = seconds.count();
+  result.columns = {"kernels", "sums", "fused", "left to the rule", "in doubt", "differ"};
+  result.rows = {{"kernels", {counts.kernels, counts.sums, counts.fused, counts.open, counts.unsure, counts.differing}}};
+  write_result(options.result.json, result);
   fmt::print(
       "{} kernels from {} on for {} by {}: {} sums in machine code, {} of them fused; {} kernels differ, {} "
       "have sums that are left to the rule; {} have such or others in doubt; {:.1f} s\n",

@@ -25,6 +25,10 @@
 namespace warpmat {
 namespace {
 
+KernelProgram drawn(const KernelFuzzOptions& options, const Target& target, std::uint64_t index) {
+  return options.warpgroups ? random_warpgroup_kernel(options.seed, index) : random_kernel(target, options.seed, index, options.max_units);
+}
+
 class KernelFuzzer {
  public:
   KernelFuzzer(const KernelFuzzOptions& options, const Target& target)
@@ -38,8 +42,7 @@ class KernelFuzzer {
   /// Whether kernel `index` gives the same on both. A kernel that does not is shrunk and kept.
   bool check(std::uint64_t index) {
     constexpr std::uint64_t most_shortened = 10;
-    const KernelProgram kernel = options_.warpgroups ? random_warpgroup_kernel(options_.seed, index)
-                                                     : random_kernel(target_, options_.seed, index, options_.max_units);
+    const KernelProgram kernel = drawn(options_, target_, index);
     statements_ += kernel.statements();
     if (!options_.answers.empty()) return record(index, kernel);
     try {
@@ -162,18 +165,32 @@ class KernelFuzzer {
 struct Card {
   const Target* target;
   std::string description;
+  std::vector<GpuInfo> gpus;
 };
 
 Card first_card() {
   const std::unique_ptr<GpuRunner> gpu = open_gpus({.target = nullptr, .most = 1});
-  return {&gpu->target(), gpu->description()};
+  return {&gpu->target(), gpu->description(), gpu->gpus()};
 }
 
 }  // namespace
 
+RunResult begun_kernels(const char* run, const KernelFuzzOptions& options, const Target& target, const KernelLaunch& kernel_0) {
+  options.result.check();
+  RunResult result = begun_result(run, &target, options.result.shard);
+  result.settings = {{"seed", std::to_string(options.seed)}, {"kernel 0", digest_of(kernel_0.ptx)}};
+  result.unit = "kernels";
+  result.range = {options.first, options.kernels};
+  result.items = {"kernels"};
+  return result;
+}
+
 void fuzz_kernels(const KernelFuzzOptions& options) {
-  const Shard::Range part = options.shard.of(options.kernels);
+  const Shard::Range part = share_of(options.result.shard, options.kernels, "kernels");
   const Card card = first_card();
+  RunResult result = begun_kernels(options.warpgroups ? "fuzz --warpgroups" : "fuzz --kernels", options, *card.target,
+                                   drawn(options, *card.target, 0).complete());
+  result.gpus = card.gpus;
   KernelFuzzer fuzzer(options, *card.target);
   const auto start = std::chrono::steady_clock::now();
   std::uint64_t run = 0, differing = 0;
@@ -187,6 +204,11 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
     failure = std::current_exception();
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  result.seconds = seconds.count();
+  result.columns = {"kernels", "statements", "bytes", "in doubt", "differ"};
+  result.rows = {{"kernels", {run, fuzzer.statements(), fuzzer.bytes(), fuzzer.doubted() + fuzzer.named(), differing}}};
+  if (failure || run < part.count) end_early(result, failure ? "a kernel hung or was refused" : "interrupted, or enough kernels differ");
+  write_result(options.result.json, result);
   fmt::print("{} of {} kernels from {} on, {} statements, {} bytes compared, {} kernel{} differ; {:.1f} s\n", run, part.count,
              options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count());
   if (fuzzer.doubted() != 0) fmt::print("{} more differ, and have statements in doubt\n", fuzzer.doubted());

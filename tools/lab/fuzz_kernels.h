@@ -3,13 +3,16 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu/cases/shard.h"
+#include "tools/gpu/report/result_options.h"
+#include "tools/gpu/report/run_result.h"
 
 namespace warpmat {
 
+struct KernelLaunch;
+
 struct KernelFuzzOptions {
   std::uint64_t first = 0, kernels = 1000, seed = 1;  ///< numbers of the kernels of the whole run
-  Shard shard;                                        ///< this run's part of them
+  ResultOptions result;                               ///< its shard: this run's part of them
   int max_units = 24;
   bool warpgroups = false;    ///< kernels of wgmma instead
   std::string keep = ".";     ///< directory for kernels that differ
@@ -23,6 +26,9 @@ void fuzz_kernels(const KernelFuzzOptions& options);
 
 /// `warpmat fuzz --kernels --read-answers`: runs the kernels of such a file on the emulator, and compares with what the GPU gave. Throws
 /// std::runtime_error if something differs.
-void fuzz_answers(const std::string& file, const Shard& shard);
+void fuzz_answers(const std::string& file, const ResultOptions& options);
+
+/// A run of random kernels that begins: `run` as "fuzz --kernels". Kernel 0 stands for all that a build draws.
+RunResult begun_kernels(const char* run, const KernelFuzzOptions& options, const Target& target, const KernelLaunch& kernel_0);
 
 }  // namespace warpmat

@@ -28,12 +28,15 @@ KernelAnswer run(const KernelLaunch& launch, const Target& target, bool compiles
 
 void fuzz_machine_code(const KernelFuzzOptions& options, const std::string& target_name) {
   const Target& own = target(target_name.empty() ? "sm_90a" : target_name);
-  const Shard::Range part = options.shard.of(options.kernels);
+  const Shard::Range part = share_of(options.result.shard, options.kernels, "kernels");
+  RunResult result =
+      begun_kernels("fuzz --kernels --machine-code", options, own, random_kernel(own, options.seed, 0, options.max_units).complete());
   std::uint64_t differing = 0;
   Progress progress(part.count);
   const auto start = std::chrono::steady_clock::now();
-  for (std::uint64_t i = 0; i < part.count; ++i, progress.advance()) {
-    const std::uint64_t index = options.first + part.first + i;
+  std::uint64_t run_kernels = 0;
+  for (; run_kernels < part.count && differing < options.enough; ++run_kernels, progress.advance()) {
+    const std::uint64_t index = options.first + part.first + run_kernels;
     const KernelProgram kernel = random_kernel(own, options.seed, index, options.max_units);
     const auto differs = [&own](const KernelProgram& some) {
       const KernelLaunch launch = some.complete();
@@ -43,10 +46,15 @@ void fuzz_machine_code(const KernelFuzzOptions& options, const std::string& targ
     const auto file = std::filesystem::path(options.keep) / fmt::format("warpmat_kernel_{}_{}.launch.json", options.seed, index);
     write_launch(file, shrink(kernel, differs).complete());
     fmt::print("seed {}, kernel {}: machine code differs; the shortest such kernel is {}\n", options.seed, index, file.string());
-    if (++differing == options.enough) break;
+    ++differing;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  fmt::print("{} kernels of seed {} from {} on for {}: {} differ between the interpreter and machine code; {:.1f} s\n", part.count,
+  result.seconds = seconds.count();
+  result.columns = {"kernels", "differ"};
+  result.rows = {{"kernels", {run_kernels, differing}}};
+  if (run_kernels < part.count) end_early(result, "enough kernels differ");
+  write_result(options.result.json, result);
+  fmt::print("{} kernels of seed {} from {} on for {}: {} differ between the interpreter and machine code; {:.1f} s\n", run_kernels,
              options.seed, options.first + part.first, own.name, differing, seconds.count());
   if (differing != 0) throw std::runtime_error(fmt::format("{} kernels differ as machine code", differing));
 }

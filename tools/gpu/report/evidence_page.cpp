@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string_view>
 
 #include "tools/gpu/report/opcode_patterns.h"
@@ -26,50 +27,52 @@ struct Compared {
 using ByForm = std::map<std::string, Compared>;  ///< by opcode
 using ByHardware = std::map<std::string, ByForm>;
 
-ByHardware sums(const std::vector<SweepFile>& sweeps) {
+ByHardware sums(const std::vector<RunResult>& sweeps) {
   ByHardware all;
-  for (const SweepFile& sweep : sweeps)
-    for (const SweepFile::Row& row : sweep.rows) {
-      Compared& compared = all[sweep.source.hardware][row.form];
-      compared.outputs += row.outputs;
-      compared.mismatches += row.mismatches;
-      compared.classes.insert(row.operand_class);
+  for (const RunResult& sweep : sweeps)
+    for (const auto& [name, counts] : sweep.rows) {
+      const std::size_t form = name.find(' ');
+      Compared& compared = all[sweep.hardware][name.substr(0, form)];
+      compared.outputs += counts.at(1);
+      compared.mismatches += counts.at(2);
+      compared.classes.insert(name.substr(form + 1));
     }
   return all;
 }
 
 /// "4 x NVIDIA H200 | sm_90a | 580.159.04, assembler …": the GPUs of a run, all of one hardware.
-std::string source_text(const RunSource& source) {
-  const GpuInfo& first = source.gpus.front();
-  const std::string cards = source.gpus.size() > 1 ? fmt::format("{} x {}", source.gpus.size(), first.card) : first.card;
-  return fmt::format("{} | {} | {}, assembler {} | {} | {}", cards, source.target, first.driver, first.assembler, source.date, source.seed);
+std::string source_text(const RunResult& run) {
+  const GpuInfo& first = run.gpus.front();
+  const std::string cards = run.gpus.size() > 1 ? fmt::format("{} x {}", run.gpus.size(), first.card) : first.card;
+  return fmt::format("{} | {} | {}, assembler {} | {} | {}", cards, run.target, first.driver, first.assembler, run.date,
+                     run.property("seed"));
 }
 
-std::string time_text(const RunSource& source) {
-  return fmt::format("{:.0f} s{}", source.seconds, source.complete ? "" : ", incomplete");
+std::string time_text(const RunResult& run) {
+  return fmt::format("{:.0f} s{}", run.seconds, run.complete ? "" : ", incomplete");
 }
 
-std::string sweeps_text(const std::vector<SweepFile>& sweeps) {
+std::string sweeps_text(const std::vector<RunResult>& sweeps) {
   std::string text =
       "\n## Sweeps\n\nA sweep runs every form of a target on a GPU and on the emulator, over classes of operands, and compares every "
       "register.\n\n"
       "| card | target | driver | date | seed | cases a class | outputs compared | mismatches | time "
       "|\n|---|---|---|---|---|---|---|---|---|\n";
-  for (const SweepFile& sweep : sweeps)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", source_text(sweep.source), sweep.cases_per_class, sweep.outputs(),
-                        sweep.mismatches(), time_text(sweep.source));
+  for (const RunResult& sweep : sweeps)
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", source_text(sweep), sweep.range.count, sweep.total("outputs"), sweep.wrong(),
+                        time_text(sweep));
   return text;
 }
 
-std::string fuzz_text(const std::vector<FuzzFile>& runs) {
+std::string fuzz_text(const std::vector<RunResult>& runs) {
   std::string text =
       "\n## Random programs\n\nEach is run by some warps on both; all registers and the shared memory are compared.\n\n"
       "| card | target | driver | date | seed | programs | kind | statements | outputs compared | programs that differ | time |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|\n";
-  for (const FuzzFile& run : runs)
-    text +=
-        fmt::format("| {} | {} from {} on | {}, {} warps | {} | {} | {} | {} |\n", source_text(run.source), run.counts.programs, run.first,
-                    run.kind, run.warps, run.counts.statements, run.counts.outputs, run.counts.differing_programs, time_text(run.source));
+  for (const RunResult& run : runs)
+    text += fmt::format("| {} | {} from {} on | {}, {} warps | {} | {} | {} | {} |\n", source_text(run), run.total("programs"),
+                        run.range.first, run.property("programs"), run.property("warps"), run.total("statements"), run.total("outputs"),
+                        run.wrong(), time_text(run));
   return text;
 }
 
@@ -192,7 +195,14 @@ std::string_view published_section() {
   return published_text;
 }
 
-std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vector<FuzzFile>& fuzz_runs) {
+std::string evidence_page(const std::vector<RunResult>& runs) {
+  std::vector<RunResult> sweeps, fuzz_runs;
+  for (const RunResult& run : runs) {
+    if ((run.run != "diff" && run.run != "fuzz") || run.gpus.empty())
+      throw std::runtime_error(
+          fmt::format("the page has runs of 'diff' and 'fuzz' with a GPU, not of '{}': 'warpmat merge' adds it up", run.run));
+    (run.run == "diff" ? sweeps : fuzz_runs).push_back(run);
+  }
   std::string text = "# Evidence\n\nWritten by `warpmat evidence` from the JSON of `warpmat diff` and `warpmat fuzz`; do not edit.\n";
   if (!sweeps.empty()) text += sweeps_text(sweeps);
   if (!fuzz_runs.empty()) text += fuzz_text(fuzz_runs);

@@ -4,13 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/gpu/report/fuzz_file.h"
-#include "tools/gpu/report/sweep_file.h"
+#include "tools/gpu/report/run_result.h"
 
 namespace warpmat {
 
-/// The page of evidence: the comparisons of whole sweeps and whole runs of random programs, and for each form the evidence elsewhere.
-std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vector<FuzzFile>& fuzz_runs);
+/// The page of evidence: the comparisons of whole runs of `diff` and `fuzz` with a GPU, and for each form the evidence elsewhere. Throws
+/// std::runtime_error for other runs.
+std::string evidence_page(const std::vector<RunResult>& runs);
 
 /// The last section of that page: the region of published outputs, and which models they refute.
 std::string_view published_section();

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/gpu/report/run_source.h"
+#include "gpu/cases/shard.h"
+#include "tools/gpu/report/run_result.h"
 
 namespace warpmat {
 
