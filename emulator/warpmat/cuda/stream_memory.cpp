@@ -65,6 +65,8 @@ void check(Context& context, const MemoryOperation& operation) {
   require(operation.waits() || operation.writes());
   require(operation.flags <= (operation.waits() ? unsigned{any_zero_bit} : without_barrier));
   require(operation.address % operation.bytes() == 0);
+  const Allocation* const found = context.space.find(pointer_to(operation.address));
+  require(found == nullptr || found->kind != Allocation::Kind::managed);
   static_cast<void>(context.space.device_bytes(pointer_to(operation.address), operation.bytes()));
 }
 
