@@ -43,7 +43,7 @@ struct MemoryOperationsNode {
 namespace {
 
 enum Comparison : unsigned { at_least, equal, any_bit, any_zero_bit };  ///< CUstreamWaitValue_flags
-constexpr unsigned without_barrier = 1;                                 ///< CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER
+constexpr unsigned flushes = 1u << 30;                                  ///< CU_STREAM_WAIT_VALUE_FLUSH
 
 /// Whether `found` ends the wait; `at_least` is cyclic.
 template <typename Word>
@@ -57,13 +57,13 @@ bool ends_wait(std::uint64_t found, std::uint64_t value, unsigned comparison) {
   }
 }
 
-/// Throws ApiError for what the driver refuses, and with a sentence for what a GPU may have and this one has not.
+/// Throws ApiError for what an H200 refuses. Like it, this one cannot flush the writes of others, nor leave out the barrier of a write.
 void check(Context& context, const MemoryOperation& operation) {
   if (operation.type == MemoryOperation::barrier) return require(operation.padding <= 1);
-  if (operation.type == MemoryOperation::flush)
-    throw ApiError(cudaErrorNotSupported, "CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: the device has not this operation");
+  require(operation.type != MemoryOperation::flush, cudaErrorNotSupported);
   require(operation.waits() || operation.writes());
-  require(operation.flags <= (operation.waits() ? unsigned{any_zero_bit} : without_barrier));
+  require(!operation.waits() || (operation.flags & flushes) == 0, cudaErrorNotSupported);
+  require(operation.flags <= (operation.waits() ? unsigned{any_zero_bit} : 0));
   require(operation.address % operation.bytes() == 0);
   const Allocation* const found = context.space.find(pointer_to(operation.address));
   require(found == nullptr || found->kind != Allocation::Kind::managed);
@@ -167,7 +167,7 @@ WARPMAT_CUDA_API int cuStreamWriteValue64_v2(Stream* stream, DeviceAddress addre
 }
 
 WARPMAT_CUDA_API int cuStreamBatchMemOp_v2(Stream* stream, unsigned count, const MemoryOperation* operations, unsigned flags) {
-  if (operations == nullptr || count == 0 || flags != 0) return cudaErrorInvalidValue;
+  if ((operations == nullptr && count != 0) || flags != 0) return cudaErrorInvalidValue;
   return submit_operations(__func__, stream, {operations, operations + count});
 }
 
