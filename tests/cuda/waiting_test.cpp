@@ -21,8 +21,9 @@ Outcome run_waiting(const std::string& program, const std::string& jobs, const s
 
 std::string expected() {
   std::string text;
-  const char* const polls[] = {"volatile", "ld.acquire", "atomicAdd", "atomicCAS", "nanosleep", "clock64", "globaltimer", "barrier"};
-  for (int poll = 0; poll < 8; ++poll)
+  const char* const polls[] = {"volatile", "ld.acquire",  "atomicAdd", "atomicCAS", "nanosleep",
+                               "clock64",  "globaltimer", "barrier",   "told",      "weak"};
+  for (int poll = 0; poll < 10; ++poll)
     for (const char* const waker :
          {"kernel", "copy", "copy of pageable", "fill", "host function", "host store", "host thread", "graph", "event"}) {
       const std::string blocks = std::to_string(1 + poll % 3);
@@ -33,7 +34,10 @@ std::string expected() {
          "player 0 ends at 15\nplayer 1 ends at 16\nplayers: 16\n"
          "producer and consumer, consumer first: 1240\nproducer and consumer, producer first: 1240\n"
          "chain: cudaErrorNotReady, then 7, time positive\nbranches: 1\n"
-         "gives up by the clock: 1\ngives up by the clock: 2\nthreads: cudaSuccess, 1\n";
+         "gives up by the clock: 1\ngives up by the clock: 2\n"
+         "value 0: 0, cudaErrorNotReady, then 7\nvalue 1: 0, cudaErrorNotReady, then 7\n"
+         "value 2: 0, cudaErrorNotReady, then 7\nvalue 3: 0, cudaErrorNotReady, then 7\n"
+         "misaligned, managed, comparison: 1 1 1\nthreads: cudaSuccess, 1\n";
 }
 
 }  // namespace
@@ -49,13 +53,16 @@ TEST_CASE("programs whose kernels wait print the same on any number of threads",
     CHECK(outcome.status == 0);
     CHECK(outcome.out == expected());
     CHECK(outcome.err == "");
-    for (const char* const kind : {"alone", "clock", "behind", "both"}) {
+    for (const char* const kind : {"alone", "clock", "behind", "both", "told", "value"}) {
       INFO(kind);
       const auto begun = std::chrono::steady_clock::now();
       const Outcome ended = run_waiting(built, jobs, {kind});
       CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(20));  // of a machine that does other things, too
       CHECK(ended.out == "cudaSuccess, cudaErrorLaunchTimeout\n");
-      CHECK_THAT(ended.err, ContainsSubstring("error: deadlock") && ContainsSubstring("ld.volatile.global"));
+      const std::string place = kind == std::string("value")  ? "has exactly 0x7; it is 0x1"
+                                : kind == std::string("told") ? ""
+                                                              : "ld.volatile.global";
+      CHECK_THAT(ended.err, ContainsSubstring("deadlock: ") && ContainsSubstring(place));
     }
   }
 }

@@ -111,7 +111,7 @@ void GlobalRaceCheck::access(const machine::AccessEvent& event) {
                           .warp = static_cast<std::uint8_t>(event.event.warp()),
                           .rank = static_cast<std::uint8_t>(event.event.rank()),
                           .made = true,
-                          .strong = (event.reads && event.writes) || (access != nullptr && access->ordered),
+                          .strong = (event.reads && event.writes) || (access != nullptr && orders_others(*access)),
                           .acquired = acquired_};
   const bool known = event.writes && is_plain_store(operation, access);
   StoredBytes values;

@@ -75,7 +75,7 @@ void LaneRaceCheck::access(const machine::AccessEvent& event) {
   const code::Operation& operation = operation_of(event.event);
   if (event.space != Space::shared || operation.semantics == Semantics::matrix) return;
   BlockState& here = block(event.event.rank());
-  const bool synchronising = (event.reads && event.writes) || (!event.asynchronous && setup_.program.access(operation).ordered);
+  const bool synchronising = (event.reads && event.writes) || (!event.asynchronous && orders_others(setup_.program.access(operation)));
   if (!synchronising) {
     const SharedAccess lanes = shared_access(event, here.shared, here.bytes);
     const int warp = event.event.warp();

@@ -124,7 +124,7 @@ void RaceCheck::access(const machine::AccessEvent& event) {
   const code::Operation& operation = operation_of(event.event);
   const int warp = event.event.warp();
   const bool ordered = (event.reads && event.writes) ||
-                       (!event.asynchronous && operation.semantics != Semantics::matrix && setup_.program.access(operation).ordered);
+                       (!event.asynchronous && operation.semantics != Semantics::matrix && orders_others(setup_.program.access(operation)));
   const auto kind = ordered ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
   const SharedAccess lanes = shared_access(event, here.shared, here.bytes);
   if (event.reads && !ordered && here.races.defer(warp, lanes)) return;

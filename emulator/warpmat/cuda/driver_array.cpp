@@ -34,6 +34,21 @@ Error cudaGetTextureObjectTextureDesc(TextureDescription* how, std::uint64_t han
 Error cudaGetTextureObjectResourceViewDesc(ResourceView* view, std::uint64_t handle);
 }
 
+struct CopyEnd3D {  ///< the half of CUDA_MEMCPY3D
+  std::size_t x, y, z, level;
+  int memory;
+  void* host;
+  DeviceAddress device;
+  Array* array;
+  DriverContext* context;  ///< of CUDA_MEMCPY3D_PEER; else reserved
+  std::size_t pitch, height;
+};
+
+struct DriverCopy3D {  ///< CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER
+  CopyEnd3D from, to;
+  std::size_t width, height, depth;
+};
+
 namespace {
 
 struct ArrayDescription {  ///< CUDA_ARRAY_DESCRIPTOR
@@ -60,21 +75,6 @@ struct CopyEnd {  ///< the half of CUDA_MEMCPY2D
 struct DriverCopy2D {  ///< CUDA_MEMCPY2D
   CopyEnd from, to;
   std::size_t width, height;
-};
-
-struct CopyEnd3D {  ///< the half of CUDA_MEMCPY3D
-  std::size_t x, y, z, level;
-  int memory;
-  void* host;
-  DeviceAddress device;
-  Array* array;
-  DriverContext* context;  ///< of CUDA_MEMCPY3D_PEER; else reserved
-  std::size_t pitch, height;
-};
-
-struct DriverCopy3D {  ///< CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER
-  CopyEnd3D from, to;
-  std::size_t width, height, depth;
 };
 
 struct DriverResource {  ///< CUDA_RESOURCE_DESC

@@ -6,6 +6,9 @@
 
 namespace warpmat::cuda {
 
+struct DriverCopy3D;          // driver_array.cpp
+struct MemoryOperationsNode;  // stream_memory.cpp
+
 extern "C" {
 Error cudaGraphCreate(Graph** graph, unsigned flags);
 Error cudaGraphDestroy(Graph* graph);
@@ -57,6 +60,11 @@ Error cudaThreadExchangeStreamCaptureMode(int* mode);
 Error cudaGraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, void* pointer);
 Error cudaGraphMemFreeNodeGetParams(GraphNode* node, void** pointer);
 Error cudaGraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, const KernelCall* asked);
+Error cudaGraphAddNode(GraphNode** node, Graph* graph, GraphNode* const* after, const void* edges, std::size_t count,
+                       NodeParameters* asked);
+int cuGraphAddMemcpyNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, const DriverCopy3D* copy,
+                         void* context);
+int cuGraphAddBatchMemOpNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, const MemoryOperationsNode* asked);
 Error cudaGraphKernelNodeGetParams(GraphNode* node, KernelCall* asked);
 Error cudaGraphKernelNodeSetParams(GraphNode* node, const KernelCall* asked);
 Error cudaGraphExecKernelNodeSetParams(Graph* executable, GraphNode* node, const KernelCall* asked);
@@ -97,6 +105,27 @@ WARPMAT_CUDA_API int cuGraphAddKernelNode(GraphNode** node, Graph* graph, GraphN
 WARPMAT_CUDA_API int cuGraphAddKernelNode_v2(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count,
                                              const DriverKernelCall* asked) {
   return in_context([&] { return cudaGraphAddKernelNode(node, graph, after, count, OfRuntime(asked).pointer); });
+}
+
+/// CUgraphNodeParams is cudaGraphNodeParams, but for copies and kernels. Edges say nothing that a graph has here.
+WARPMAT_CUDA_API int cuGraphAddNode_v2(GraphNode** node, Graph* graph, GraphNode* const* after, const void* edges, std::size_t count,
+                                       NodeParameters* asked) {
+  if (asked == nullptr) return cudaErrorInvalidValue;
+  const void* const place = &asked->of;
+  constexpr std::size_t copy_at = 16;  // CUDA_MEMCPY_NODE_PARAMS::copyParams
+  switch (static_cast<NodeType>(asked->type)) {
+    case NodeType::kernel: return cuGraphAddKernelNode_v2(node, graph, after, count, static_cast<const DriverKernelCall*>(place));
+    case NodeType::copy:
+      return cuGraphAddMemcpyNode(node, graph, after, count,
+                                  reinterpret_cast<const DriverCopy3D*>(static_cast<const char*>(place) + copy_at), nullptr);
+    case NodeType::memory_operations:
+      return cuGraphAddBatchMemOpNode(node, graph, after, count, static_cast<const MemoryOperationsNode*>(place));
+    default: return in_context([&] { return cudaGraphAddNode(node, graph, after, edges, count, asked); });
+  }
+}
+
+WARPMAT_CUDA_API int cuGraphAddNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, NodeParameters* asked) {
+  return cuGraphAddNode_v2(node, graph, after, nullptr, count, asked);
 }
 
 WARPMAT_CUDA_API int cuGraphKernelNodeGetParams(GraphNode* node, KernelCall* asked) {

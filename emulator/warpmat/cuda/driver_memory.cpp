@@ -10,6 +10,8 @@
 namespace warpmat::cuda {
 
 extern "C" {
+Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags, Stream* stream);
+Error cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location);
 Error cudaMemPoolCreate(Pool** pool, const PoolProperties* properties);
 Error cudaMemPoolDestroy(Pool* pool);
 Error cudaMemPoolTrimTo(Pool* pool, std::size_t bytes);
@@ -279,7 +281,17 @@ WARPMAT_CUDA_API int cuPointerGetAttributes(unsigned count, const int* attribute
   });
 }
 
+WARPMAT_CUDA_API int cuMemPrefetchAsync_v2(DeviceAddress address, std::size_t bytes, MemoryLocation location, unsigned flags,
+                                           Stream* stream) {
+  return in_context([&] { return cudaMemPrefetchAsync(pointer_to(address), bytes, location, flags, stream); });
+}
+
+WARPMAT_CUDA_API int cuMemAdvise_v2(DeviceAddress address, std::size_t bytes, int advice, MemoryLocation location) {
+  return in_context([&] { return cudaMemAdvise(pointer_to(address), bytes, advice, location); });
+}
+
 WARPMAT_CUDA_PER_THREAD(cuMemAllocAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemPrefetchAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemFreeAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpy, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyHtoD_v2, ptds)

@@ -45,6 +45,7 @@ enum class NodeType : int {
   event_record,
   allocation = 10,
   free = 11,
+  memory_operations = 12,
   conditional = 13
 };
 

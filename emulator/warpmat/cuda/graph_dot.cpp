@@ -32,6 +32,7 @@ std::string label_of(const GraphNode& node) {
     case NodeType::event_record: return "event record";
     case NodeType::allocation: return "mem alloc";
     case NodeType::free: return "mem free";
+    case NodeType::memory_operations: return "batch mem op";
     case NodeType::conditional: return "conditional";
   }
   return {};

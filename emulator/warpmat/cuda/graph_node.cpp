@@ -156,6 +156,7 @@ GraphNode node_of_parameters(Context& context, NodeParameters* asked) {
     case NodeType::event_record: return event_of_type(static_cast<NodeType>(asked->type), asked->of.event);
     case NodeType::allocation: return allocation_node(context, asked->of.allocation);
     case NodeType::free: return free_node(context, asked->of.pointer);
+    case NodeType::memory_operations:   // of the driver alone
     case NodeType::conditional: break;  // has to be known which graph it is for
   }
   throw ApiError(cudaErrorNotSupported, "graph nodes of type " + std::to_string(asked->type) + " are not supported");

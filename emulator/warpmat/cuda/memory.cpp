@@ -162,21 +162,46 @@ WARPMAT_CUDA_API Error cudaPointerGetAttributes(PointerAttributes* attributes, c
   });
 }
 
+namespace {
+
+/// Throws ApiError unless managed memory has all these bytes.
+void require_managed(Context& context, const void* pointer, std::size_t bytes) {
+  const Allocation* const found = context.space.find(pointer);
+  require(found != nullptr && found->kind == Kind::managed && bytes != 0);
+  require(bytes <= found->address + found->bytes - address_of(pointer));
+}
+
+/// cudaMemLocationType.
+enum : int { at_device = 1, at_host = 2, at_numa_node = 3, at_current_numa_node = 4 };
+
+void require_place(MemoryLocation location) {
+  require(location.type >= at_device && location.type <= at_current_numa_node);
+  require(location.type != at_numa_node || location.id >= 0);
+}
+
+}  // namespace
+
 /// Where managed memory lies is a matter of time alone.
-WARPMAT_CUDA_API Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation, unsigned flags, Stream* stream) {
+WARPMAT_CUDA_API Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
+                                            Stream* stream) {
   return call(__func__, [&](Context& context) {
     require(flags == 0);
     stream_of(stream);
-    const Allocation* const found = context.space.find(pointer);
-    require(found != nullptr && found->kind == Kind::managed && bytes <= found->address + found->bytes - address_of(pointer));
+    require_place(location);
+    if (location.type == at_device) require_device(location.id);
+    require_managed(context, pointer, bytes);
   });
 }
 
-WARPMAT_CUDA_API Error cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation) {
+WARPMAT_CUDA_API Error cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location) {
+  constexpr int read_mostly = 1, preferred = 3, accessed = 5, not_accessed = 6;  // cudaMemoryAdvise
   return call(__func__, [&](Context& context) {
-    require(advice >= 1 && advice <= 6);
-    const Allocation* const found = context.space.find(pointer);
-    require(found != nullptr && found->kind == Kind::managed && bytes <= found->address + found->bytes - address_of(pointer));
+    require(advice >= read_mostly && advice <= not_accessed);
+    require_place(location);
+    const bool names_user = advice == accessed || advice == not_accessed;
+    if (location.type == at_device && (advice == preferred || names_user)) require(location.id >= 0 && location.id < context.gpus);
+    require(!names_user || location.type == at_device || location.type == at_host);
+    require_managed(context, pointer, bytes);
   });
 }
 

@@ -158,11 +158,13 @@ int attribute_of(const Device& device, int gpu, int number) {
   switch (number) {
     case 13: return device.clock_khz;
     case 36: return device.memory_clock_khz;
-    case 15: return 1;                                                   // copies overlap with kernels
-    case 17: return 0;                                                   // no limit of a kernel's time
-    case 20: return 0;                                                   // compute mode: default
-    case 69: return 1 << 28;                                             // texels of a texture of linear memory
-    case 102: return 1;                                                  // virtual memory management
+    case 15: return 1;        // copies overlap with kernels
+    case 17: return 0;        // no limit of a kernel's time
+    case 20: return 0;        // compute mode: default
+    case 69: return 1 << 28;  // texels of a texture of linear memory
+    case 102: return 1;       // virtual memory management
+    case 122:
+    case 123: return 1;                                                  // streams wait for numbers of 64 bits, and for zero bits
     case 132: return context().gpus > 1 && device.number >= 90 ? 1 : 0;  // multicast objects
     case 87: return device.number % 10 == 0 ? 2 : 32;                    // the ratio of f32 to f64 speed
     default: break;

@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include <fmt/core.h>
+
 #include <warpmat/cuda/array.h>
 #include <warpmat/machine/texture.h>
 
@@ -60,6 +62,19 @@ void set_array(Texture& texture, const Array& array) {
   texture.dimensions = array.extent.height == 0 ? 1 : array.extent.depth == 0 || array.layered() || array.cube() ? 2 : 3;
 }
 
+/// How many of the bytes that a linear texture asks for its allocation has. An H200 accepts more; what it reads there is undefined.
+std::size_t bytes_there(Context& context, const void* start, std::size_t wanted) {
+  const Allocation* const found = context.space.find(start);
+  if (found == nullptr) return wanted;
+  const std::size_t there = found->address + found->bytes - reinterpret_cast<std::uintptr_t>(start);
+  if (there < wanted)
+    say_once(
+        fmt::format("a linear texture of {} bytes at {} is longer than its allocation: it ends after {} bytes, and reads behind them "
+                    "return zero",
+                    wanted, start, there));
+  return std::min<std::size_t>(wanted, there);
+}
+
 /// The texels of linear and pitched memory.
 void set_memory(Context& context, Texture& texture, const ResourceDescription& resource) {
   const auto& linear = resource.of.linear;
@@ -80,9 +95,11 @@ void set_memory(Context& context, Texture& texture, const ResourceDescription& r
     return;
   }
   require(linear.bytes / texel != 0 && linear.bytes / texel <= most_linear_texels);
-  context.space.device_bytes(start, linear.bytes);
+  const std::size_t bytes = bytes_there(context, start, linear.bytes) / texel * texel;
+  require(bytes != 0);
+  context.space.device_bytes(start, bytes);
   texture.linear_memory = true;
-  texture.levels = {{address, static_cast<std::uint32_t>(linear.bytes / texel), 1, 1, linear.bytes, linear.bytes}};
+  texture.levels = {{address, static_cast<std::uint32_t>(bytes / texel), 1, 1, bytes, bytes}};
 }
 
 void set_resource(Context& context, Texture& texture, const ResourceDescription& resource) {
@@ -184,7 +201,9 @@ WARPMAT_CUDA_API Error cudaCreateTextureObject(std::uint64_t* handle, const Reso
 }
 
 WARPMAT_CUDA_API Error cudaDestroyTextureObject(std::uint64_t handle) {
-  return call(__func__, [&](Context& context) { destroy(context, handle); });
+  return call(__func__, [&](Context& context) {
+    if (objects().contains(handle)) destroy(context, handle);  // an H200 lets other numbers pass
+  });
 }
 
 WARPMAT_CUDA_API Error cudaCreateSurfaceObject(std::uint64_t* handle, const ResourceDescription* resource) {

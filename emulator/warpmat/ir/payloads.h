@@ -48,11 +48,17 @@ struct Access {
   std::uint8_t register_bits = 32;  ///< of each register: loads fill them, stores take their low bits
   bool own_block = false;           ///< .shared: of no other block of the cluster
   bool ordered = false;             ///< volatile, relaxed, acquire, release: others observe it in a defined order
+  bool polled = false;              ///< a weak load that is ordered as it is read until others write there (lower/polling_loops.h)
   bool within_block = false;        ///< .cta: others are the threads of the block
   /// The end of the shared variable from whose address alone the access's first address is computed, as an offset in shared memory
   std::uint32_t shared_end = no_end;
   static constexpr std::uint32_t no_end = 0xffffffff;
 };
+
+/// Whether the access orders others, as the program says it.
+inline bool orders_others(const Access& access) {
+  return access.ordered && !access.polled;
+}
 
 struct LoadAccess : Access {
   bool sign_extend = false;  ///< of a signed type narrower than the register

@@ -12,6 +12,7 @@
 #include <warpmat/lower/arithmetic.h>
 #include <warpmat/lower/control_flow.h>
 #include <warpmat/lower/frame.h>
+#include <warpmat/lower/polling_loops.h>
 #include <warpmat/lower/shared_bases.h>
 
 namespace warpmat::code {
@@ -318,6 +319,7 @@ Program make_program(std::shared_ptr<const syntax::Module> module, const Target*
   std::vector<Diagnostic> errors;
   try {
     resolve(draft, errors);
+    if (errors.empty()) mark_polling_loops(draft);
     if (errors.empty()) emit(draft);
   } catch (const StatementError& error) {
     errors.push_back(diagnose(*module->text, error.location, error.message));

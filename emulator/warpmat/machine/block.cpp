@@ -99,6 +99,7 @@ std::uint64_t Block::read_clock() {
 void Block::begin_reservation(bool has_reservation) {
   has_reservation_ = has_reservation;
   reservation_left_ = reservation_accesses;
+  reads_ = 0;
 }
 
 /// Ends the launch beyond a limit of its options, as by `warp`, which has run.

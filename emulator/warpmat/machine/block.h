@@ -97,6 +97,10 @@ class Block {
   /// WarpState::only_polls() and only_waits() of all warps.
   bool only_polls() const;
   bool only_waits() const;
+  /// Of all that decides what it does next while global memory stays as it is.
+  std::uint64_t hash_of_state() const;
+  /// A hash of what an access in the reservation has read that may poll.
+  void note_read(std::uint64_t found) { reads_ = (reads_ ^ found) * 0x100000001b3; }
 
   static constexpr int reservation_accesses = 1024;  ///< ordered operations until the next block gets the reservation
   bool has_reservation() const { return has_reservation_; }
@@ -176,6 +180,7 @@ class Block {
   std::size_t finished_ = 0, idle_ = 0;  ///< exited warps that run() has seen; consecutive warps that could not continue
   bool has_reservation_ = false;
   int reservation_left_ = 0;
+  std::uint64_t reads_ = 0;  ///< of note_read() in this reservation
 };
 
 }  // namespace warpmat::machine

@@ -79,6 +79,9 @@ class Cluster {
   bool idle_reservation() const;
   /// Whether no warp waits for a time either.
   bool only_polls() const;
+  /// Of all that decides what it does next while global memory stays as it is.
+  std::uint64_t hash_of_state() const;
+  std::uint64_t progress_of_reservation() const { return progress_ - progress_before_; }
   /// Throws a Trap that lists where each warp waits.
   [[noreturn]] void report_deadlock();
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -199,6 +200,8 @@ class Grid final : public GridRun {
   static constexpr std::uint64_t waves = 4;
   static constexpr std::uint64_t brief_rounds = 2;  ///< of reservations in which all clusters only poll
 
+  static constexpr std::uint64_t accesses_of_repetition = 1 << 16;  ///< for which a reservation counts that brought a state back
+
   /// Loops that count their polls may end by themselves.
   std::uint64_t fewest_idle_accesses() const { return patience_ == Patience::last ? 1 << 20 : 1 << 18; }
 
@@ -206,8 +209,24 @@ class Grid final : public GridRun {
     std::unique_ptr<Cluster> cluster;
     bool running = false;
     std::exception_ptr trap;
-    std::uint64_t cancelled = 0;  ///< clusters that it has taken by clusterlaunchcontrol.try_cancel
+    std::uint64_t cancelled = 0;               ///< clusters that it has taken by clusterlaunchcontrol.try_cancel
+    std::unordered_set<std::uint64_t> states;  ///< hashes at the ends of reservations
+    std::uint64_t reservations = 0;
+    bool repeats = false;       ///< a state has come back
+    std::uint64_t in_vain = 0;  ///< progress in reservations that brought a state back: barriers, as a rule
   };
+
+  /// Whether the cluster goes round in a loop that also stores, or waits at barriers: its state has come back, and all that it read. States
+  /// are compared now and then, and each time once one has come back.
+  static bool comes_back(Begun& begun) {
+    constexpr std::uint64_t apart = 16, most_states = 4096;
+    if (begun.reservations++ % apart != 0 && !begun.repeats) return false;
+    if (begun.states.size() >= most_states) begun.states.clear();
+    const bool again = !begun.states.insert(begun.cluster->hash_of_state()).second;
+    begun.repeats |= again;
+    if (again) begun.in_vain += begun.cluster->progress_of_reservation();
+    return again;
+  }
 
   /// What others may have written meanwhile counts for nothing that was seen before.
   void look_again() {
@@ -221,7 +240,7 @@ class Grid final : public GridRun {
   std::uint64_t all_progress() const {
     std::uint64_t sum = ended_progress_;
     for (const auto& [number, begun] : begun_)
-      if (begun.cluster != nullptr) sum += begun.cluster->progress();
+      if (begun.cluster != nullptr) sum += begun.cluster->progress() - begun.in_vain;
     return sum;
   }
 
@@ -306,18 +325,20 @@ class Grid final : public GridRun {
     } else if (status == Cluster::Status::finished) {
       end(number);
     } else if (status == Cluster::Status::reservation_is_over) {
-      check_idle(*begun.cluster);
+      check_idle(begun);
       if (!paused_) pass_reservation();
     }
   }
 
   /// Detects blocks that only wait for each other, reservation after reservation. If some read clocks, these hurry first, and leap.
-  void check_idle(Cluster& cluster) {
-    const bool idle = cluster.idle_reservation();
+  void check_idle(Begun& begun) {
+    Cluster& cluster = *begun.cluster;
+    const bool waits = cluster.idle_reservation(), repeats = !waits && comes_back(begun), idle = waits || repeats;
     const std::uint64_t reads = cluster.take_clock_reads();
     idle_reservations_ = idle ? idle_reservations_ + 1 : 0;
-    polling_reservations_ = idle && cluster.only_polls() ? polling_reservations_ + 1 : 0;
-    idle_accesses_ = idle ? idle_accesses_ + std::uint64_t{Block::reservation_accesses} + reads : 0;
+    polling_reservations_ = repeats || (waits && cluster.only_polls()) ? polling_reservations_ + 1 : 0;
+    const std::uint64_t accesses = repeats ? accesses_of_repetition : std::uint64_t{Block::reservation_accesses};
+    idle_accesses_ = idle ? idle_accesses_ + accesses + reads : 0;
     progress_ += idle ? 0 : 1;
     clock_read_ |= reads != 0;
     if (patience_ == Patience::brief && polling_reservations_ >= brief_rounds * (size_ - ended_)) {

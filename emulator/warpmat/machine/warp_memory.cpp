@@ -340,7 +340,7 @@ template <bool observed>
   load_from(warp, operation, access, addresses.host, mask);
   if (access.ordered) {
     warp.poll(operation, addresses, access.bytes * access.vector, mask);
-    warp.tell_order(Synchronisation::Kind::ordered_load, mask, addresses.host.data());
+    if (!access.polled) warp.tell_order(Synchronisation::Kind::ordered_load, mask, addresses.host.data());
   }
 }
 

@@ -210,6 +210,8 @@ class WarpState {
   /// Whether all its lanes wait for others: at barriers, or by polling without success for long.
   bool waits() const;
   bool polls() const;
+  /// Of everything that decides what the warp does next while shared and global memory stay as they are.
+  std::uint64_t hash_of_state() const;
   /// For reports: resets every polling lane to its access.
   void go_back_to_polls();
   /// Lanes that wait: where and for what, and what has come to the mbarrier that they wait at.
@@ -459,7 +461,7 @@ class WarpState {
   LaneMask missed_lanes() const;
   void note_poll(LaneMask mask, std::uint64_t found, bool global);
   bool lanes_wait_to_converge() const;
-  std::uint64_t hash_of_state() const;
+  std::uint64_t hash_of_live_registers(std::uint64_t hash) const;
 
   Block& block_;
   const LaunchState& launch_;

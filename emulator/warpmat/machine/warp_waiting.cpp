@@ -36,6 +36,15 @@ std::uint64_t add_to_hash(std::uint64_t hash, const std::uint8_t* place, std::ui
   return hash;
 }
 
+std::uint64_t hash_words(std::uint64_t hash, const std::uint8_t* bytes, std::size_t count) {
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= count; at += sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + at, sizeof word);
+    hash = add_to_hash(hash, word);
+  }
+  return hash;
+}
+
 constexpr std::uint64_t empty_hash = 0xcbf29ce484222325;
 
 }  // namespace
@@ -149,6 +158,7 @@ void WarpState::poll(const Operation& operation, const Addresses& addresses, std
 /// Records that these lanes' access at this place read `found`. `global`: other blocks may write there, too.
 void WarpState::note_poll(LaneMask mask, std::uint64_t found, bool global) {
   if (polling_ == nullptr) polling_ = std::make_unique<Polls>();
+  block_.note_read(found);
   const auto [last, is_new] = polling_->found.try_emplace({split().pc, mask}, found);
   if (!is_new && last->second != found) block_.make_progress();
   if (!is_new && last->second == found) split().polled_in_vain = block_.progress() + 1;
@@ -177,24 +187,50 @@ bool WarpState::lanes_wait_to_converge() const {
   return std::ranges::any_of(convergences_, [](const Convergence& convergence) { return convergence.pc >= 0 && convergence.arrived != 0; });
 }
 
-/// Of everything that decides what the warp does next while shared and global memory stay as they are: registers, local memory, and where
-/// its splits are.
+/// Statements compute in lanes that do not exist, too, and what they leave there may count up for ever.
+std::uint64_t WarpState::hash_of_live_registers(std::uint64_t hash) const {
+  for (const Operation& operation : program_.operations)
+    for (int i = 0; i < operation.results; ++i) {
+      const code::Slot slot = result_slot(operation, i);
+      if (slot < 0) continue;
+      const std::uint8_t* const row = registers_ + split().frame + slot;
+      const code::RegisterClass kind = operation.result_class(i);
+      if (kind == code::RegisterClass::predicate) {
+        hash = add_to_hash(hash, *reinterpret_cast<const LaneMask*>(row) & live_);
+        continue;
+      }
+      const auto bytes = static_cast<std::uint32_t>(code::bytes(kind) / warp_size);
+      for (LaneMask rest = live_; rest != 0; rest &= rest - 1)
+        hash = add_to_hash(hash, row + bytes * static_cast<std::uint32_t>(first_lane(rest)), bytes);
+    }
+  return hash;
+}
+
+/// Registers, local memory, and where its splits are.
 std::uint64_t WarpState::hash_of_state() const {
   std::uint64_t hash = empty_hash;
-  const auto add = [&](const std::uint8_t* bytes, std::size_t count) {
-    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= count; at += sizeof(std::uint64_t)) {
-      std::uint64_t word;
-      std::memcpy(&word, bytes + at, sizeof word);
-      hash = add_to_hash(hash, word);
-    }
-  };
-  add(registers_, launch_.frame_bytes);
-  add(local_.data(), local_.size());
+  const bool lives_as_a_whole = live_ == all_lanes || !splits_.front().calls.empty();
+  hash = lives_as_a_whole ? hash_words(hash, registers_, launch_.frame_bytes) : hash_of_live_registers(hash);
+  hash = hash_words(hash, local_.data(), local_.size());
   for (const Split& s : splits_) {
     hash = add_to_hash(hash, static_cast<std::uint64_t>(s.state));
     hash = add_to_hash(hash, static_cast<std::uint64_t>(s.pc));
     hash = add_to_hash(hash, std::uint64_t{s.frame} << 32 | s.lanes);
   }
+  return hash;
+}
+
+/// What the reservation has read is a part of the state: where that comes back, too, the block has seen no other memory.
+std::uint64_t Block::hash_of_state() const {
+  std::uint64_t hash = add_to_hash(reads_, shared_.data(), static_cast<std::uint32_t>(shared_.size()));
+  for (const WarpState* const warp : warps_)
+    if (!warp->finished()) hash = add_to_hash(hash, warp->hash_of_state());
+  return hash;
+}
+
+std::uint64_t Cluster::hash_of_state() const {
+  std::uint64_t hash = empty_hash;
+  for (const auto& block : blocks_) hash = add_to_hash(hash, block->hash_of_state());
   return hash;
 }
 

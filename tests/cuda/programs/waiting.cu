@@ -1,6 +1,7 @@
 // Kernels that wait: each way of polling with each way of being woken, and programs of several kernels. Prints a line for each.
 // With an argument: a program whose kernel waits for what never comes.
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -12,9 +13,9 @@
 
 namespace {
 
-enum Poll { with_volatile, acquire, add_zero, compare, sleeps, by_clock, by_timer, at_barrier, polls };
+enum Poll { with_volatile, acquire, add_zero, compare, sleeps, by_clock, by_timer, at_barrier, told, weak, polls };
 const char* const poll_names[polls] = {"volatile",  "ld.acquire", "atomicAdd",   "atomicCAS",
-                                       "nanosleep", "clock64",    "globaltimer", "barrier"};
+                                       "nanosleep", "clock64",    "globaltimer", "barrier",  "told", "weak"};
 
 template <Poll poll>
 __device__ int look(int* flag) {
@@ -35,6 +36,20 @@ __device__ void wait_for(int* flag, int least) {
     if (threadIdx.x == 0)
       while (look<poll>(flag) < least) continue;
     __syncthreads();
+    return;
+  }
+  if (poll == told) {  // one thread looks, and the block hears it
+    __shared__ int seen;
+    for (bool waits = true; waits;) {
+      if (threadIdx.x == 0) seen = look<poll>(flag);
+      __syncthreads();
+      waits = seen < least;
+      __syncthreads();
+    }
+    return;
+  }
+  if (poll == weak) {
+    while (*flag < least) __threadfence();
     return;
   }
   unsigned time = 8;
@@ -69,7 +84,8 @@ __global__ void set(int* flag, int value) {
 void wait(Poll poll, int blocks, cudaStream_t stream, int* flag, int least, int* out) {
   using Kernel = void (*)(int*, int, int*);
   const Kernel kernels[polls] = {wait<with_volatile>, wait<acquire>,  wait<add_zero>, wait<compare>,
-                                 wait<sleeps>,        wait<by_clock>, wait<by_timer>, wait<at_barrier>};
+                                 wait<sleeps>,        wait<by_clock>, wait<by_timer>, wait<at_barrier>,
+                                 wait<told>,          wait<weak>};
   kernels[poll]<<<blocks, 64, 0, stream>>>(flag, least, out);
 }
 
@@ -272,6 +288,42 @@ void timeouts(State& s) {
   }
 }
 
+using WaitValue = CUresult (*)(CUstream, CUdeviceptr, unsigned, unsigned);
+
+WaitValue function_of_driver(const char* name) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+  CHECK(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result));
+  return reinterpret_cast<WaitValue>(found);
+}
+
+/// Streams wait for a number in memory, with each comparison; kernels and another stream write it.
+void values(State& s) {
+  const WaitValue wait_value = function_of_driver("cuStreamWaitValue32"), write_value = function_of_driver("cuStreamWriteValue32");
+  unsigned* numbers;
+  CHECK(cudaMalloc(&numbers, 16));
+  CHECK(cudaMemset(numbers, 0, 16));
+  const auto at = reinterpret_cast<CUdeviceptr>(numbers);
+  const struct {
+    unsigned comparison, value, none, ends;
+  } waits[] = {{CU_STREAM_WAIT_VALUE_GEQ, 3, 0xfffffff0, 4},
+               {CU_STREAM_WAIT_VALUE_EQ, 3, 4, 3},
+               {CU_STREAM_WAIT_VALUE_AND, 6, 9, 2},
+               {CU_STREAM_WAIT_VALUE_NOR, 0xfffffff0, 0xf, 3}};
+  for (const auto& each : waits) {
+    *s.out = 0;
+    const int refused = write_value(s.first, at, each.none, 0) | wait_value(s.first, at, each.value, each.comparison);
+    set<<<1, 1, 0, s.first>>>(s.out, 7);
+    const cudaError_t query = cudaStreamQuery(s.first);
+    set<<<1, 1, 0, s.second>>>(reinterpret_cast<int*>(numbers), each.ends);
+    CHECK(cudaStreamSynchronize(s.first));
+    std::printf("value %u: %d, %s, then %d\n", each.comparison, refused, cudaGetErrorName(query), *s.out);
+  }
+  std::printf("misaligned, managed, comparison: %d %d %d\n", wait_value(s.first, at + 2, 0, 0),
+              write_value(s.first, reinterpret_cast<CUdeviceptr>(s.out), 0, 0), wait_value(s.first, at, 0, 4));
+  CHECK(cudaFree(numbers));
+}
+
 /// Each thread's own default stream: the program is compiled with --default-stream per-thread.
 void threads(State& s) {
   *s.flag = *s.out = 0;
@@ -299,6 +351,7 @@ void work_that_waits(State& s) {
   chain(s);
   branches(s);
   timeouts(s);
+  values(s);
   threads(s);
 }
 
@@ -314,6 +367,8 @@ void deadlock(State& s, const std::string& kind) {
     wait(with_volatile, 1, s.first, s.flag, 1, s.out);
     wait(acquire, 1, s.second, s.out, 1, s.flag);
   }
+  if (kind == "value") function_of_driver("cuStreamWaitValue32")(s.first, reinterpret_cast<CUdeviceptr>(s.ones), 7, CU_STREAM_WAIT_VALUE_EQ);
+  if (kind == "told") wait(told, 2, s.first, s.flag, 1, s.out);
   const cudaError_t launched = cudaGetLastError();
   std::printf("%s, %s\n", cudaGetErrorName(launched), cudaGetErrorName(cudaDeviceSynchronize()));
 }
