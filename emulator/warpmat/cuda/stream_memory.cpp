@@ -44,7 +44,7 @@ namespace {
 
 enum Comparison : unsigned { at_least, equal, any_bit, any_zero_bit };  ///< CUstreamWaitValue_flags
 constexpr unsigned flushes = 1u << 30;                                  ///< CU_STREAM_WAIT_VALUE_FLUSH
-constexpr unsigned most_operations = 256;                               ///< of one call, says the documentation of CUDA
+constexpr unsigned most_operations = 255;                               ///< of one call, says the documentation of CUDA
 
 /// Whether `found` ends the wait; `at_least` is cyclic.
 template <typename Word>
