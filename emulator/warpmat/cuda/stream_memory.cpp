@@ -44,6 +44,7 @@ namespace {
 
 enum Comparison : unsigned { at_least, equal, any_bit, any_zero_bit };  ///< CUstreamWaitValue_flags
 constexpr unsigned flushes = 1u << 30;                                  ///< CU_STREAM_WAIT_VALUE_FLUSH
+constexpr unsigned most_operations = 255;                               ///< of one call, says the documentation of CUDA
 
 /// Whether `found` ends the wait; `at_least` is cyclic.
 template <typename Word>
@@ -167,7 +168,7 @@ WARPMAT_CUDA_API int cuStreamWriteValue64_v2(Stream* stream, DeviceAddress addre
 }
 
 WARPMAT_CUDA_API int cuStreamBatchMemOp_v2(Stream* stream, unsigned count, const MemoryOperation* operations, unsigned flags) {
-  if ((operations == nullptr && count != 0) || flags != 0) return cudaErrorInvalidValue;
+  if ((operations == nullptr && count != 0) || count > most_operations || flags != 0) return cudaErrorInvalidValue;
   return submit_operations(__func__, stream, {operations, operations + count});
 }
 
@@ -175,7 +176,8 @@ WARPMAT_CUDA_API int cuGraphAddBatchMemOpNode(GraphNode** node, Graph* graph, Gr
                                               const MemoryOperationsNode* asked) {
   return in_context([&] {
     return call("cuGraphAddBatchMemOpNode", [&](Context& context) {
-      require(node != nullptr && asked != nullptr && asked->operations != nullptr && asked->count != 0 && asked->flags == 0);
+      require(node != nullptr && asked != nullptr && asked->operations != nullptr && asked->flags == 0);
+      require(asked->count != 0 && asked->count <= most_operations);
       Graph& to = graph_of(graph);
       *node = &add_node(to, nodes_of(to, after, count), memory_node(context, {asked->operations, asked->operations + asked->count}));
     });
