@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from enum import Enum
-from typing import Dict, Sequence, Union
+from typing import TYPE_CHECKING, Dict, Sequence, Union
 
 from ._environment import _core
 
@@ -61,45 +61,32 @@ class Major(Choice):
     MN = "mn"
 
 
-class Checks:
-    """What a launch looks for, beside accesses outside of memory: Checks(races=True)."""
-
-    _rows = _core.check_rows()
-    _fields = tuple("global_" if name == "global" else name for name, _, _ in _rows)
-
-    def __init__(self, **asked: bool) -> None:
-        for name in asked:
-            if name not in self._fields:
-                raise TypeError(f"{name!r} is no check: there are {', '.join(self._fields)}")
-        usual = (usual for _, usual, _ in self._rows)
-        self.__dict__.update(zip(self._fields, usual), **asked)
-
-    def __getattr__(self, name: str) -> bool:  # of those that __init__ has not set
-        raise AttributeError(f"{name!r} is no check: there are {', '.join(self._fields)}")
-
-    def __setattr__(self, name: str, on: bool) -> None:
-        raise AttributeError(f"a Checks does not change: Checks({name}={on}) is another one")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Checks) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(vars(self).values()))
-
-    def __repr__(self) -> str:
-        return f"Checks({', '.join(f'{name}={on}' for name, on in vars(self).items())})"
-
+class _ChecksByName:
     @classmethod
     def of(cls, names: str) -> Checks:
         """From words as `warpmat launch --check` has them: "all", "none", or "races,lanes". ValueError for others."""
-        return cls(**dict(zip(cls._fields, _core.parse_checks(names).values())))
+        return Checks(**dict(zip(_CHECKS, _core.parse_checks(names).values())))
 
     def by_name(self) -> Dict[str, bool]:
         """Each check by its name in `--check`."""
-        return {name: getattr(self, field) for (name, _, _), field in zip(self._rows, self._fields)}
+        return {name: getattr(self, field) for field, (name, _, _) in _CHECKS.items()}
 
 
-Checks.__doc__ = f"{Checks.__doc__}\n\n" + "\n".join(f"{field}: {finds}." for field, (_, _, finds) in zip(Checks._fields, Checks._rows))
+_CHECKS = {"global_" if row[0] == "global" else row[0]: row for row in _core.check_rows()}
+"""By the name of its keyword: a check's name in `--check`, whether a launch has it that does not say, and what it finds."""
+
+if TYPE_CHECKING:
+
+    class Checks(_ChecksByName):
+        def __init__(self, **asked: bool) -> None: ...
+        def __getattr__(self, name: str) -> bool: ...
+
+else:
+    Checks = make_dataclass("Checks", [(field, bool, row[1]) for field, row in _CHECKS.items()], bases=(_ChecksByName,), frozen=True)
+    Checks.__module__ = __name__
+    Checks.__doc__ = "What a launch looks for, beside accesses outside of memory: Checks(races=True).\n\n" + "\n".join(
+        f"{field}: {finds}." for field, (_, _, finds) in _CHECKS.items()
+    )
 
 
 @dataclass(frozen=True)
