@@ -24,7 +24,7 @@ std::vector<std::string> doubted(const std::string& body, Why why) {
 }
 
 struct Case {
-  const char* body;
+  std::string body;
   std::vector<std::string> doubted;
 };
 
@@ -226,6 +226,19 @@ TEST_CASE("a statement that ptxas may move past a change of what it reads is in 
          {"@%p2 div.u32 %r3, %r1, %r2; shfl.sync.idx.b32 %r4|%p2, %r1, 22, 31, -1;", {"div.u32"}},
          {"@%p2 rem.u32 %r3, %r1, %r2; shfl.sync.idx.b32 %r4|%p3, %r1, 22, 31, -1;", {}},
          {"@%p2 add.u32 %r3, %r1, %r2; shfl.sync.idx.b32 %r4|%p2, %r1, 22, 31, -1;", {}}},
+        Why::misplaced);
+}
+
+// Kernel 12458 of seed 20261202: where the loop goes round an even number of times, an H200 has %f1 itself.
+TEST_CASE("a reciprocal of what a round before has inverted is in doubt", "[assembler]") {
+  const std::string begin = "mov.b32 %f1, %i; mov.u32 %r1, %n;\n$again: ",
+                    end = " sub.u32 %r1, %r1, 1; setp.ne.u32 %p2, %r1, 0; @%p2 bra $again;";
+  check("",
+        {{begin + "rcp.approx.ftz.f32 %f1, %f1;" + end, {"rcp.approx.ftz.f32"}},
+         {begin + "ex2.approx.ftz.f32 %f2, %f1; div.approx.ftz.f32 %f1, %f1, %f2;" + end, {}},
+         {begin + "div.approx.ftz.f32 %f2, %f1, %f1; ex2.approx.ftz.f32 %f1, %f2;" + end, {"div.approx.ftz.f32"}},
+         {begin + "rcp.approx.f32 %f1, %f1;" + end, {}},
+         {begin + "rcp.approx.ftz.f32 %f2, %f1; add.rn.ftz.f32 %f1, %f2, %f1;" + end, {}}},
         Why::misplaced);
 }
 

@@ -9,6 +9,7 @@
 
 #include <warpmat/assembler/common_values.h>
 #include <warpmat/assembler/known_values.h>
+#include <warpmat/assembler/reciprocals.h>
 #include <warpmat/lower/arithmetic.h>
 #include <warpmat/lower/definitions.h>
 #include <warpmat/lower/value_set.h>
@@ -104,7 +105,7 @@ class Doubts {
     if (merges_equal_operands(i) || compares_with_predicate(i) || has_other_half(i)) return Why::merged_logic;
     if (has_simpler_constant(i) || reads_narrow_register(i)) return Why::constant;
     if (flushes_product(i)) return Why::flushed;
-    if (leaves_out_abs(i) || overwrites_half(i) || reads_predicate_late(i)) return Why::misplaced;
+    if (leaves_out_abs(i) || overwrites_half(i) || reads_predicate_late(i) || undoes_on_some_path(i)) return Why::misplaced;
     return orders_nans(i) || may_keep_payload(i) ? std::optional(Why::sign) : std::nullopt;
   }
 
@@ -316,6 +317,14 @@ class Doubts {
   bool leaves_out_abs(int i) {
     const auto saturates = [](const DraftOperation& writer) { return is_f32(writer) && writer.match->has(".sat"); };
     return is_of(at(i), Name::abs) && is_of_halves(at(i)) && may_come_from(i, at(i).sources[0], saturates);
+  }
+
+  /// A reciprocal of what is a reciprocal or a power on some path, as in the next round of a loop: ptxas leaves both out where it unrolls
+  /// it.
+  bool undoes_on_some_path(int i) {
+    if (!may_undo(at(i)) || definitions().find_behind_moves(i, at(i).sources.back()) >= 0)
+      return false;  // else remove_reciprocals() decides
+    return may_come_from(i, at(i).sources.back(), may_be_undone);
   }
 
   /// A register written with a guard that arithmetic on halves reads before: ptxas may pair that with later arithmetic, and read the new

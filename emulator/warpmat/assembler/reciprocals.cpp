@@ -22,10 +22,6 @@ bool is_flushing(const DraftOperation& operation, Name name) {
          catalogue::is_number(*operation.match->types.back(), Format::f32);
 }
 
-bool may_be_outer(const DraftOperation& operation) {
-  return is_flushing(operation, Name::rcp) || is_flushing(operation, Name::div);
-}
-
 class Reciprocals {
  public:
   Reciprocals(DraftFunction& function, ProgramDraft& draft)
@@ -43,12 +39,11 @@ class Reciprocals {
 
   /// The rcp or ex2 that operation `i` undoes, or -1.
   int inner_of(int i) const {
-    if (!may_be_outer(at(i)) || is_constant(at(i).sources.back())) return -1;
+    if (!may_undo(at(i)) || is_constant(at(i).sources.back())) return -1;
     const int inner = definitions_.find_behind_moves(i, at(i).sources.back());
     if (inner < 0) return -1;
-    const bool of_power = is_flushing(at(inner), Name::ex2);
-    if ((!of_power && !is_flushing(at(inner), Name::rcp)) || is_constant(at(inner).sources[0])) return -1;
-    if (of_power && !readers_.is_only_reader(i, inner)) return -1;
+    if (!may_be_undone(at(inner)) || is_constant(at(inner).sources[0])) return -1;
+    if (is_flushing(at(inner), Name::ex2) && !readers_.is_only_reader(i, inner)) return -1;
     return leaves_loop(function_, inner, i) && is_merged(inner) ? -1 : inner;
   }
 
@@ -103,8 +98,16 @@ class Reciprocals {
 
 }  // namespace
 
+bool may_undo(const DraftOperation& operation) {
+  return is_flushing(operation, Name::rcp) || is_flushing(operation, Name::div);
+}
+
+bool may_be_undone(const DraftOperation& operation) {
+  return is_flushing(operation, Name::rcp) || is_flushing(operation, Name::ex2);
+}
+
 void remove_reciprocals(DraftFunction& function, ProgramDraft& draft) {
-  if (std::ranges::any_of(function.operations, may_be_outer)) Reciprocals(function, draft).run();
+  if (std::ranges::any_of(function.operations, may_undo)) Reciprocals(function, draft).run();
 }
 
 }  // namespace warpmat::code
