@@ -119,20 +119,23 @@ TEST_CASE("a loop of weak loads that counts its rounds ends by itself", "[machin
 }
 
 TEST_CASE("memory may be freed and allocated while a launch is paused", "[machine][paused]") {
-  DeviceMemory memory;
-  const std::uint64_t out = memory.allocate(std::vector<std::uint32_t>{0, 0}, "out"), other = memory.allocate(64, "other");
-  const LaunchOptions options;
-  RunningLaunch launch(waiting_kernel(poll), {{1}, {32}}, memory, {out}, options);
-  CHECK_FALSE(launch.run(Patience::brief));
-  memory.free(other);
-  for (int i = 0; i < 100; ++i) static_cast<void>(memory.allocate(64, "more"));
-  write(memory, out, 1);
-  CHECK(launch.run(Patience::brief));
-  RunningLaunch late(waiting_kernel(add_zero), {{1}, {32}}, memory, {out}, options);
-  write(memory, out, 0);
-  CHECK_FALSE(late.run(Patience::brief));
-  memory.free(out);
-  CHECK_THROWS_AS(late.run(Patience::brief), Trap);
+  for (const Patience patience : {Patience::brief, Patience::full, Patience::last}) {
+    CAPTURE(static_cast<int>(patience));
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(std::vector<std::uint32_t>{0, 0}, "out"), other = memory.allocate(64, "other");
+    const LaunchOptions options;
+    RunningLaunch launch(waiting_kernel(poll), {{1}, {32}}, memory, {out}, options);
+    CHECK_FALSE(launch.run(Patience::brief));
+    memory.free(other);
+    for (int i = 0; i < 100; ++i) static_cast<void>(memory.allocate(64, "more"));
+    write(memory, out, 1);
+    CHECK(launch.run(patience));
+    RunningLaunch late(waiting_kernel(add_zero), {{1}, {32}}, memory, {out}, options);
+    write(memory, out, 0);
+    CHECK_FALSE(late.run(Patience::brief));
+    memory.free(out);
+    CHECK_THROWS_WITH(late.run(patience), ContainsSubstring("in no buffer") || ContainsSubstring("freed"));
+  }
 }
 
 }  // namespace warpmat::paused_launch_test

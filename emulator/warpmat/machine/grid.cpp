@@ -182,7 +182,7 @@ class Grid final : public GridRun {
   }
 
   bool run(Patience patience) override {
-    if (patience != Patience::last) look_again();
+    patience == Patience::last ? forget_accesses() : look_again();
     patience_ = patience;
     paused_ = false;
     progress_before_ = all_progress();
@@ -234,6 +234,12 @@ class Grid final : public GridRun {
       if (begun.cluster != nullptr) begun.cluster->look_again();
     idle_reservations_ = polling_reservations_ = idle_accesses_ = 0;
     ++progress_;
+  }
+
+  /// Memory may have been allocated and freed meanwhile.
+  void forget_accesses() {
+    for (auto& [number, begun] : begun_)
+      for (int rank = 0; begun.cluster != nullptr && rank < begun.cluster->size(); ++rank) begun.cluster->block(rank).forget_accesses();
   }
 
   /// Increases with every event that others may wait for.
