@@ -113,6 +113,7 @@ class Block {
   void forget_accesses() {
     accesses_ = {};
     if (known_memory_ != nullptr) *known_memory_ = {};
+    for (WarpState* const warp : warps_) warp->forget_buffer();
   }
   /// What machine code of its warps reads, where it does not depend on the warp.
   code::CodeContext& code_context() {

@@ -210,6 +210,8 @@ class WarpState {
   /// Whether all its lanes wait for others: at barriers, or by polling without success for long.
   bool waits() const;
   bool polls() const;
+  /// Memory may have been allocated, freed or moved since its last access.
+  void forget_buffer() { last_buffer_ = nullptr; }
   /// Of everything that decides what the warp does next while shared and global memory stay as they are.
   std::uint64_t hash_of_state() const;
   /// For reports: resets every polling lane to its access.
