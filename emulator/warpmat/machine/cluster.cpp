@@ -90,8 +90,7 @@ Cluster::Status Cluster::run(bool has_reservation) {
   return Status::finished;
 }
 
-void Cluster::look_again() {
-  make_progress();
+void Cluster::forget_accesses() {
   for (const auto& block : blocks_) block->forget_accesses();
 }
 

@@ -62,8 +62,8 @@ class Cluster {
   /// Increases with every event that lanes may wait for: stores, atomic operations that change a value, barriers, exits.
   std::uint64_t progress() const { return progress_; }
   void make_progress() { ++progress_; }
-  /// Others may have written, allocated and freed memory while the cluster did not run.
-  void look_again();
+  /// Memory may have been allocated, freed or moved while the cluster did not run.
+  void forget_accesses();
   /// By how much clocks have leapt, for a lane that reads one.
   std::uint64_t read_clock() {
     ++clock_reads_;

@@ -182,7 +182,8 @@ class Grid final : public GridRun {
   }
 
   bool run(Patience patience) override {
-    patience == Patience::last ? forget_accesses() : look_again();
+    forget_accesses();
+    if (patience != Patience::last) look_again();
     patience_ = patience;
     paused_ = false;
     progress_before_ = all_progress();
@@ -231,7 +232,7 @@ class Grid final : public GridRun {
   /// What others may have written meanwhile counts for nothing that was seen before.
   void look_again() {
     for (auto& [number, begun] : begun_)
-      if (begun.cluster != nullptr) begun.cluster->look_again();
+      if (begun.cluster != nullptr) begun.cluster->make_progress();
     idle_reservations_ = polling_reservations_ = idle_accesses_ = 0;
     ++progress_;
   }
@@ -239,7 +240,7 @@ class Grid final : public GridRun {
   /// Memory may have been allocated and freed meanwhile.
   void forget_accesses() {
     for (auto& [number, begun] : begun_)
-      for (int rank = 0; begun.cluster != nullptr && rank < begun.cluster->size(); ++rank) begun.cluster->block(rank).forget_accesses();
+      if (begun.cluster != nullptr) begun.cluster->forget_accesses();
   }
 
   /// Increases with every event that others may wait for.
