@@ -1,5 +1,6 @@
 // A program as the code of its operations, by pieces: what follows one after another without a jump into it. A piece counts down its
-// operations before it executes them, so that a run has exactly as many as its caller allows.
+// operations before it executes them, so that a run has exactly as many as its caller allows. A piece that no branch leads to goes on with
+// the vectors of the one before it; the machine, which may enter each piece, comes by a place that loads them.
 
 #include <sys/mman.h>
 
@@ -116,23 +117,24 @@ class Compiler {
   /// Pieces begin where branches lead, behind branches, where lanes converge, and around what the machine executes.
   void find_pieces() {
     begins_.assign(program_.operations.size() + 1, false);
+    is_target_ = begins_;
     is_entry_.assign(program_.operations.size() + 1, false);
     labels_.resize(program_.operations.size());
     for (std::int32_t i = 0; i < count(); ++i) {
       const Operation& op = operation(i);
       const auto at = static_cast<std::size_t>(i);
-      if (op.converges) begins_[at] = true;
+      if (op.converges) is_target_[at] = true;
       if (way(i) == Way::by_machine || way(i) == Way::branch) begins_[at + 1] = true;
       if (way(i) == Way::by_machine) begins_[at] = true;
-      if (op.target >= 0) begins_[static_cast<std::size_t>(op.target)] = true;
+      if (op.target >= 0) is_target_[static_cast<std::size_t>(op.target)] = true;
       if (op.semantics == Semantics::branch_table)
-        for (const std::int32_t target : program_.of<code::BranchTable>(op)) begins_[static_cast<std::size_t>(target)] = true;
+        for (const std::int32_t target : program_.of<code::BranchTable>(op)) is_target_[static_cast<std::size_t>(target)] = true;
     }
-    for (const code::Function& function : program_.functions) begins_[static_cast<std::size_t>(function.first)] = true;
+    for (const code::Function& function : program_.functions) is_target_[static_cast<std::size_t>(function.first)] = true;
     std::int32_t length = 0;
     for (std::int32_t i = 0; i < count(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      if (length == longest_piece) begins_[at] = true;
+      if (length == longest_piece || is_target_[at]) begins_[at] = true;
       length = begins_[at] ? 1 : length + 1;
       if (begins_[at]) labels_[at] = writer_.a().newLabel();
       is_entry_[at] = begins_[at] && (way(i) != Way::by_machine || operation(i).guarded);
@@ -156,35 +158,49 @@ class Compiler {
   std::int32_t write_piece(std::int32_t first) {
     std::int32_t end = first + 1;
     while (end < count() && !begins_[static_cast<std::size_t>(end)]) ++end;
-    x86::Assembler& a = writer_.a();
-    a.bind(labels_[static_cast<std::size_t>(first)]);
-    writer_.forget();
+    writer_.bind_entry(labels_[static_cast<std::size_t>(first)]);
     if (way(first) == Way::by_machine) {
       write_step(first);
       return end;
     }
-    const asmjit::Label leaves = writer_.leaving_before(first, 0);
-    leave_if_converging(operation(first), leaves);
-    a.cmp(left, end - first);
-    a.jl(leaves);
-    a.sub(left, end - first);
-    for (std::int32_t i = first; i < end; ++i) {
-      if (i == end - 1 && way(i) == Way::branch) end_piece(i);
-      write_operation(i, end - i - 1);
-    }
+    count_down(operation(first), first, end - first);
+    for (std::int32_t i = first; i < end; ++i) write_operation(i, end - i - 1);
     if (way(end - 1) != Way::branch) end_piece(end - 1);
     if (end == count()) writer_.leave_before(end, 0);
     return end;
   }
 
+  void count_down(const Operation& op, std::int32_t first, std::int32_t operations) {
+    x86::Assembler& a = writer_.a();
+    const asmjit::Label leaves = writer_.leaving_before(first, 0);
+    leave_if_converging(op, leaves);
+    a.cmp(left, operations);
+    a.jl(leaves);
+    a.sub(left, operations);
+  }
+
+  Writer::IsLive live_behind(std::int32_t last) const {
+    return [this, last](code::Slot slot, int bytes) { return live_->is_live_behind(last, slot, bytes); };
+  }
+
+  /// Whether the piece that begins there is entered from the one before it alone, and by the machine.
+  bool is_joined(std::int32_t begin) const {
+    if (begin == count() || is_target_[static_cast<std::size_t>(begin)]) return false;
+    return operation(begin - 1).guarded || way(begin - 1) == Way::inside;
+  }
+
   void end_piece(std::int32_t last) {
-    writer_.end_piece([&](code::Slot slot, int bytes) { return live_->is_live_behind(last, slot, bytes); });
+    is_joined(last + 1) ? writer_.pass_on(live_behind(last)) : writer_.end_piece(live_behind(last));
   }
 
   /// An operation of the machine's step(): without lanes that execute it nothing is to be done.
   void write_step(std::int32_t i) {
     const Operation& op = operation(i);
-    if (!op.guarded) return writer_.leave_before(i, 0);
+    if (!op.guarded) {
+      writer_.store_all();
+      writer_.forget();
+      return writer_.leave_before(i, 0);
+    }
     x86::Assembler& a = writer_.a();
     const asmjit::Label leaves = writer_.leaving_before(i, 0);
     leave_if_converging(op, leaves);
@@ -195,6 +211,7 @@ class Compiler {
     a.cmp(left, 1);
     a.jl(leaves);
     a.sub(left, 1);
+    end_piece(i);
   }
 
   void leave_if_converging(const Operation& op, const asmjit::Label& leaves) {
@@ -228,6 +245,8 @@ class Compiler {
   void write_branch(const Operation& op, std::int32_t i) {
     x86::Assembler& a = writer_.a();
     const asmjit::Label& target = labels_[static_cast<std::size_t>(op.target)];
+    const bool goes_on = op.guarded && op.target > i && is_joined(i + 1);  // else the branch is a loop's, or all lanes take it
+    if (!goes_on) writer_.end_piece(live_behind(i));
     if (!op.guarded) {
       a.jmp(target);
       return;
@@ -241,9 +260,10 @@ class Compiler {
       a.and_(x86::eax, lanes);
       a.cmp(x86::eax, lanes);
     }
-    a.je(target);
+    a.je(goes_on ? writer_.ending_to(target, live_behind(i)) : target);
     a.test(x86::eax, x86::eax);
     a.jnz(writer_.leaving_before(i, 1));
+    if (goes_on) writer_.pass_on(live_behind(i));
   }
 
   const Program& program_;
@@ -253,7 +273,7 @@ class Compiler {
   Writer writer_;
   bool all_lanes_;
   bool exchanges_ = false;
-  std::vector<bool> begins_, is_entry_;
+  std::vector<bool> begins_, is_target_, is_entry_;  ///< by operation; is_target_: where branches and functions lead, and where lanes converge
   std::optional<LiveSlots> live_;
   std::vector<asmjit::Label> labels_;
 };

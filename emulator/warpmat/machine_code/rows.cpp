@@ -592,6 +592,12 @@ bool selects_whole(const Writer& w) {
 }
 
 bool copy(Writer& w, RegisterClass kind, Slot from) {
+  if (from < 0) {  // a constant, which other operations hardly read: of parameters each load is one
+    const Rows d = w.result(kind);
+    w.load(d, from);
+    w.commit(d);
+    return true;
+  }
   const Rows a = w.row_at(from, kind), d = w.result(kind);
   for_parts(d, [&](std::size_t p) { w.a().vmovdqa32(d.part[p], a.part[p]); });
   w.commit(d);

@@ -1,7 +1,9 @@
 #include <warpmat/machine_code/writer.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace warpmat::machine_code {
 namespace {
@@ -130,12 +132,48 @@ void Writer::store_overlap(Slot slot, int bytes) {
   }
 }
 
-void Writer::end_piece(const std::function<bool(Slot, int)>& is_live) {
+void Writer::load(const Rows& rows, Slot slot) {
+  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(rows.part[static_cast<std::size_t>(p)], vector(slot, p));
+}
+
+void Writer::load_all(const AllHeld& all) {
   for (int i = 0; i < held_rows; ++i) {
-    const Held& held = held_[static_cast<std::size_t>(i)];
-    if (held.is_held && held.dirty && is_live(held.slot, held.parts * vector_bytes)) store_row(i);
+    const Held& held = all[static_cast<std::size_t>(i)];
+    if (held.is_held) load(rows_of(i, held.parts), held.slot);
   }
+}
+
+void Writer::pass_on(const IsLive& is_live) {
+  for (Held& held : held_)
+    if (held.is_held && !is_live(held.slot, held.parts * vector_bytes)) held.is_held = false;
+}
+
+void Writer::end_piece(const IsLive& is_live) {
+  pass_on(is_live);
+  store_all();
   forget();
+}
+
+void Writer::bind_entry(const asmjit::Label& piece) {
+  if (std::ranges::none_of(held_, &Held::is_held)) return static_cast<void>(assembler_.bind(piece));
+  const asmjit::Label here = assembler_.newLabel();
+  assembler_.bind(here);
+  behind_.push_back([this, piece, here, held = held_] {
+    assembler_.bind(piece);
+    load_all(held);
+    assembler_.jmp(here);
+  });
+}
+
+asmjit::Label Writer::ending_to(const asmjit::Label& piece, IsLive is_live) {
+  const asmjit::Label label = assembler_.newLabel();
+  behind_.push_back([this, piece, label, held = held_, is_live = std::move(is_live)] {
+    assembler_.bind(label);
+    held_ = held;
+    end_piece(is_live);
+    assembler_.jmp(piece);
+  });
+  return label;
 }
 
 x86::Mem Writer::predicate(Slot slot) const {
@@ -190,7 +228,7 @@ Rows Writer::row_at(Slot slot, RegisterClass register_class) {
   const int row = find_room(parts);
   store_overlap(slot, parts * vector_bytes);
   const Rows rows = rows_of(row, parts);
-  for (int i = 0; i < parts; ++i) assembler_.vmovdqu32(rows.part[static_cast<std::size_t>(i)], vector(slot, i));
+  load(rows, slot);
   hold(rows, slot);
   return rows;
 }
@@ -369,12 +407,7 @@ void Writer::end_outside() {
     held_ = before;
     store_all();
     call_outside();
-    for (int i = 0; i < held_rows; ++i) {
-      const Held& one = held[static_cast<std::size_t>(i)];
-      if (!one.is_held) continue;
-      const Rows rows = rows_of(i, one.parts);
-      for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(rows.part[static_cast<std::size_t>(p)], vector(one.slot, p));
-    }
+    load_all(held);
     assembler_.jmp(to);
   });
 }
@@ -385,21 +418,12 @@ void Writer::leave_before(std::int32_t number, std::int32_t unused) {
   assembler_.jmp(leave_);
 }
 
-asmjit::Label Writer::leaving_here() {
+asmjit::Label Writer::leaving_before(std::int32_t number, std::int32_t unused) {
   const asmjit::Label label = assembler_.newLabel();
-  behind_.push_back([this, number = number_, unused = ahead_ + 1, label, held = held_] {
+  behind_.push_back([this, number, unused, label, held = held_] {
     assembler_.bind(label);
     held_ = held;
     store_all();
-    leave_before(number, unused);
-  });
-  return label;
-}
-
-asmjit::Label Writer::leaving_before(std::int32_t number, std::int32_t unused) {
-  const asmjit::Label label = assembler_.newLabel();
-  behind_.push_back([this, number, unused, label] {
-    assembler_.bind(label);
     leave_before(number, unused);
   });
   return label;

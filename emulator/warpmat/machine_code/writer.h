@@ -71,8 +71,21 @@ class Writer {
   /// Memory has what vectors have of a source, or of all registers.
   void store_source(int i) { store_overlap(source_slot(i), 4 * vector_bytes); }
   void store_all();
-  /// The piece ends: of what vectors have, memory gets what is_live() says, a slot and its bytes.
-  void end_piece(const std::function<bool(Slot slot, int bytes)>& is_live);
+  /// From memory.
+  void load(const Rows& rows, Slot slot);
+
+  // ---- Pieces
+  /// Whether something may read these bytes later.
+  using IsLive = std::function<bool(Slot slot, int bytes)>;
+  /// The piece ends: of what vectors have, memory gets what is live.
+  void end_piece(const IsLive& is_live);
+  /// The piece ends, and the next one goes on with what vectors have of what is live.
+  void pass_on(const IsLive& is_live);
+  /// The label of the next piece, from where all registers are in memory: for vectors to have what was passed on, they are loaded there.
+  void bind_entry(const asmjit::Label& piece);
+  /// A place behind all code that ends the piece and jumps to another.
+  asmjit::Label ending_to(const asmjit::Label& piece, IsLive is_live);
+
   /// k1 and k2: the first and the last 16 lanes of a predicate; `part` of 8 lanes in k1.
   void predicate_words(Slot slot);
   void predicate_part(Slot slot, int part);
@@ -95,10 +108,10 @@ class Writer {
   void end_outside();
   /// Ends the run before operation `number`, of whose piece `unused` operations were counted down.
   void leave_before(std::int32_t number, std::int32_t unused);
-  /// The label of a place that ends the run before the operation, with what vectors hold now.
-  asmjit::Label leaving_here();
-  /// The label of a place that leaves so, behind all code.
+  /// The label of a place behind all code that leaves so, with what vectors hold now.
   asmjit::Label leaving_before(std::int32_t number, std::int32_t unused);
+  /// Before the operation itself.
+  asmjit::Label leaving_here() { return leaving_before(number_, ahead_ + 1); }
   /// Code that lies behind all other, where it is not in the way.
   void behind(std::function<void()> write) { behind_.push_back(std::move(write)); }
   void forget() {
@@ -119,6 +132,7 @@ class Writer {
     std::uint64_t used = 0;
   };
   static constexpr int first_vector = 8, held_rows = 12, vector_bytes = 64;
+  using AllHeld = std::array<Held, held_rows>;
 
   const Slot* slots() const { return program_.slots.data() + operation().slots; }
   int find_room(int parts);
@@ -126,6 +140,7 @@ class Writer {
   void forget_overlap(Slot slot, int bytes);
   void store_overlap(Slot slot, int bytes);
   void store_row(int row);
+  void load_all(const AllHeld& all);
   void merge(const Rows& rows, Slot slot);
   void call_outside();
   void find_aside(int i);
@@ -139,7 +154,7 @@ class Writer {
   std::int32_t number_ = 0, ahead_ = 0;
   std::deque<scalar::Modifiers>& modifiers_;  ///< of kernels, where the code finds them
   std::uint64_t time_ = 0, begun_at_ = 0;
-  std::array<Held, held_rows> held_{}, held_outside_{};  ///< now; when begin_outside() was called
+  AllHeld held_{}, held_outside_{};  ///< now; when begin_outside() was called
   asmjit::Label leave_, tables_, outside_, continue_;
   bool has_outside_ = false;
   std::vector<std::function<void()>> behind_;
