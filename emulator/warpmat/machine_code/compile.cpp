@@ -189,9 +189,7 @@ class Compiler {
     return operation(begin - 1).guarded || way(begin - 1) == Way::inside;
   }
 
-  void end_piece(std::int32_t last) {
-    is_joined(last + 1) ? writer_.pass_on(live_behind(last)) : writer_.end_piece(live_behind(last));
-  }
+  void end_piece(std::int32_t last) { is_joined(last + 1) ? writer_.pass_on(live_behind(last)) : writer_.end_piece(live_behind(last)); }
 
   /// An operation of the machine's step(): without lanes that execute it nothing is to be done.
   void write_step(std::int32_t i) {
@@ -211,6 +209,7 @@ class Compiler {
     a.cmp(left, 1);
     a.jl(leaves);
     a.sub(left, 1);
+    if (op.results != 0 || !catalogue::has(op.semantics, catalogue::fact::reads_sources_alone)) writer_.forget_uniform();
     end_piece(i);
   }
 
@@ -222,6 +221,7 @@ class Compiler {
 
   void write_operation(std::int32_t i, std::int32_t ahead) {
     writer_.begin(i, ahead);
+    writer_.set_live([this, i](code::Slot slot, int bytes) { return live_->is_live_before(i, slot, bytes); });
     const Operation& op = operation(i);
     if (op.semantics == Semantics::branch) return write_branch(op, i);
     if (op.semantics == Semantics::exchange || op.semantics == Semantics::warp_barrier) {
@@ -273,7 +273,8 @@ class Compiler {
   Writer writer_;
   bool all_lanes_;
   bool exchanges_ = false;
-  std::vector<bool> begins_, is_target_, is_entry_;  ///< by operation; is_target_: where branches and functions lead, and where lanes converge
+  std::vector<bool> begins_, is_target_,
+      is_entry_;  ///< by operation; is_target_: where branches and functions lead, and where lanes converge
   std::optional<LiveSlots> live_;
   std::vector<asmjit::Label> labels_;
 };

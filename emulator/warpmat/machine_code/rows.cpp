@@ -19,11 +19,6 @@ constexpr RegisterClass word = RegisterClass::word, wide = RegisterClass::wide;
 /// then.
 using Write = bool (*)(Writer& w, const Modifiers& modifiers);
 
-template <typename Each>
-void for_parts(const Rows& rows, Each each) {
-  for (std::size_t p = 0; p < static_cast<std::size_t>(rows.parts); ++p) each(p);
-}
-
 /// One instruction on vectors, of two sources in the order of the text.
 template <InstId instruction, RegisterClass kind>
 bool binary(Writer& w, const Modifiers&) {
@@ -367,7 +362,7 @@ bool compare_rows_of_wides(Writer& w, const Modifiers& m, std::uint8_t compariso
   if (!compares_alone(w, m)) return false;
   const Rows a = w.source(0, wide), b = w.source(1, wide);
   const std::array masks{x86::k1, x86::k2, x86::k3, x86::k5};
-  for_parts(a, [&](std::size_t p) { w.a().emit(instruction, masks[p], a.part[p], b.part[p], comparison); });
+  for (std::size_t p = 0; p < masks.size(); ++p) w.a().emit(instruction, masks[p], a.part[p], b.part[p], comparison);
   w.a().kunpckbw(x86::k1, x86::k2, x86::k1);
   w.a().kunpckbw(x86::k3, x86::k5, x86::k3);
   w.a().kunpckwd(x86::k1, x86::k3, x86::k1);
@@ -402,11 +397,11 @@ bool compare_halves(Writer& w, const Modifiers& m) {
   if (!compares_alone(w, m)) return false;
   constexpr std::uint8_t upper = 16;
   const Rows a = w.source(0, word), b = w.source(1, word);
-  for_parts(a, [&](std::size_t p) {
+  for (std::size_t p = 0; p < 2; ++p) {
     w.a().vpslld(x86::zmm0, a.part[p], upper);
     w.a().vpslld(x86::zmm1, b.part[p], upper);
     w.a().emit(instruction, p == 0 ? x86::k1 : x86::k2, x86::zmm0, x86::zmm1, integer_comparisons[m.outcomes & 7]);
-  });
+  }
   w.a().kunpckwd(x86::k1, x86::k2, x86::k1);
   w.a().kmovd(x86::eax, x86::k1);
   w.commit_predicate();
@@ -592,12 +587,13 @@ bool selects_whole(const Writer& w) {
 }
 
 bool copy(Writer& w, RegisterClass kind, Slot from) {
-  if (from < 0) {  // a constant, which other operations hardly read: of parameters each load is one
-    const Rows d = w.result(kind);
+  if (from < 0) {  // a constant or parameter, which nothing else reads by that place
+    const Rows d = w.result(kind, true);
     w.load(d, from);
     w.commit(d);
     return true;
   }
+  w.set_lane_wise(true);
   const Rows a = w.row_at(from, kind), d = w.result(kind);
   for_parts(d, [&](std::size_t p) { w.a().vmovdqa32(d.part[p], a.part[p]); });
   w.commit(d);
@@ -633,7 +629,11 @@ bool write_computation(Writer& w) {
     return false;
   }
   const auto found = by_kernel().find(op.kernel);
-  return found != by_kernel().end() && found->second(w, w.program().of<Modifiers>(op));
+  if (found == by_kernel().end()) return false;
+  w.set_lane_wise(true);
+  const bool is_written = found->second(w, w.program().of<Modifiers>(op));
+  w.set_lane_wise(false);
+  return is_written;
 }
 
 namespace {
@@ -659,7 +659,7 @@ bool write_special(Writer& w) {
   const Operation& op = w.operation();
   if (op.results != 1 || op.sources != 0 || op.result_class(0) != word) return false;
   const auto which = w.program().of<code::SpecialRegister>(op);
-  const Rows d = w.result(word);
+  const Rows d = w.result(word, which >= ntid_x && which <= nctaid_z);
   if (which >= tid_x && which <= tid_z) {
     w.a().mov(x86::rax, x86::qword_ptr(context, static_cast<std::int32_t>(offsetof(CodeContext, thread_indices))));
     const std::int32_t at = (static_cast<int>(which) - static_cast<int>(tid_x)) * 128;

@@ -95,6 +95,8 @@ void Writer::begin(std::int32_t number, std::int32_t ahead) {
   ahead_ = ahead;
   begun_at_ = ++time_;
   masked_ = operation().guarded || !all_lanes_;
+  lane_wise_ = false;
+  uniform_sources_ = true;
   has_outside_ = false;
 }
 
@@ -116,7 +118,7 @@ void Writer::load_mask() {
 void Writer::store_row(int row) {
   Held& held = held_[static_cast<std::size_t>(row)];
   if (!held.is_held || !held.dirty) return;
-  const Rows rows = rows_of(row, held.parts);
+  const Rows rows = rows_of(row, held.parts, held.uniform);
   for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(held.slot, p), rows.part[static_cast<std::size_t>(p)]);
   held.dirty = false;
 }
@@ -133,19 +135,28 @@ void Writer::store_overlap(Slot slot, int bytes) {
 }
 
 void Writer::load(const Rows& rows, Slot slot) {
-  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(rows.part[static_cast<std::size_t>(p)], vector(slot, p));
+  for_parts(rows, [&](std::size_t p) { assembler_.vmovdqu32(rows.part[p], vector(slot, static_cast<int>(p))); });
 }
 
 void Writer::load_all(const AllHeld& all) {
   for (int i = 0; i < held_rows; ++i) {
     const Held& held = all[static_cast<std::size_t>(i)];
-    if (held.is_held) load(rows_of(i, held.parts), held.slot);
+    if (held.is_held) load(rows_of(i, held.parts, held.uniform), held.slot);
+  }
+}
+
+void Writer::forget_uniform() {
+  for (int i = 0; i < held_rows; ++i) {
+    Held& held = held_[static_cast<std::size_t>(i)];
+    if (!held.is_held || !held.uniform || held.slot < 0) continue;
+    store_row(i);
+    held.is_held = false;
   }
 }
 
 void Writer::pass_on(const IsLive& is_live) {
   for (Held& held : held_)
-    if (held.is_held && !is_live(held.slot, held.parts * vector_bytes)) held.is_held = false;
+    if (held.is_held && held.slot >= 0 && !is_live(held.slot, held.parts * vector_bytes)) held.is_held = false;
 }
 
 void Writer::end_piece(const IsLive& is_live) {
@@ -184,34 +195,43 @@ x86::Mem Writer::vector(Slot slot, int part) const {
   return slot >= 0 ? x86::zmmword_ptr(frame, slot + vector_bytes * part) : x86::zmmword_ptr(constants, ~slot + vector_bytes * part);
 }
 
-Rows Writer::rows_of(int row, int parts) const {
+Rows Writer::rows_of(int row, int parts, bool uniform) const {
   Rows rows;
   rows.parts = parts;
-  for (int i = 0; i < parts; ++i) rows.part[static_cast<std::size_t>(i)] = x86::zmm(static_cast<std::uint32_t>(first_vector + 2 * row + i));
+  rows.uniform = uniform;
+  for (int i = 0; i < parts; ++i)
+    rows.part[static_cast<std::size_t>(i)] = x86::zmm(static_cast<std::uint32_t>(first_vector + 2 * row + (uniform ? 0 : i)));
   return rows;
 }
 
-/// The row that has not been used for the longest time, of a wide the pair of rows; none that this operation uses.
+/// When the row was used last: never if nothing reads what it has.
+std::uint64_t Writer::last_use(int row) const {
+  const Held &own = held_[static_cast<std::size_t>(row)], &whole = held_[static_cast<std::size_t>(holder(row))];
+  const std::uint64_t used = std::max(own.used, whole.used);
+  return used >= begun_at_ || (whole.is_held && !is_dead(whole)) ? used : 0;
+}
+
+void Writer::give_up(int row) {
+  Held& held = held_[static_cast<std::size_t>(row)];
+  if (held.is_held && !is_dead(held)) store_row(row);
+  held.is_held = false;
+}
+
+/// The row that nothing reads any more, or has not been used for the longest time, of a wide the pair of rows; none that this operation
+/// uses.
 int Writer::find_room(int parts) {
   const int step = parts / 2;
   int best = -1;
   std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < held_rows; i += step) {
-    std::uint64_t used = 0;
-    for (int j = i; j < i + step; ++j) used = std::max(used, held_[static_cast<std::size_t>(j)].used);
+    const std::uint64_t used = step == 1 ? last_use(i) : std::max(last_use(i), last_use(i + 1));
     if (used >= begun_at_ || used >= oldest) continue;
     oldest = used;
     best = i;
   }
   for (int j = best; j < best + step; ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    store_row(j);
-    if (held_[at].second) {  // half of a wide is none
-      store_row(j - 1);
-      held_[at - 1].is_held = false;
-    }
-    if (held_[at].is_held && held_[at].parts == 4) held_[at + 1] = {};
-    held_[at] = {.used = begun_at_};
+    give_up(holder(j));
+    held_[static_cast<std::size_t>(j)] = {.used = begun_at_};
   }
   return best;
 }
@@ -222,20 +242,23 @@ Rows Writer::row_at(Slot slot, RegisterClass register_class) {
     Held& held = held_[static_cast<std::size_t>(i)];
     if (!held.is_held || held.slot != slot || held.parts != parts) continue;
     held.used = begun_at_;
-    if (parts == 4) held_[static_cast<std::size_t>(i) + 1].used = begun_at_;
-    return rows_of(i, parts);
+    uniform_sources_ &= held.uniform;
+    return rows_of(i, parts, held.uniform);
   }
-  const int row = find_room(parts);
+  const bool uniform = slot < 0;
+  uniform_sources_ &= uniform;
+  const int row = find_room(uniform ? 2 : parts);
   store_overlap(slot, parts * vector_bytes);
-  const Rows rows = rows_of(row, parts);
+  const Rows rows = rows_of(row, parts, uniform);
   load(rows, slot);
   hold(rows, slot);
   return rows;
 }
 
-Rows Writer::result(RegisterClass register_class) {
+Rows Writer::result(RegisterClass register_class, bool uniform) {
   const int parts = parts_of(register_class);
-  return rows_of(find_room(parts), parts);
+  uniform &= !masked_;
+  return rows_of(find_room(uniform ? 2 : parts), parts, uniform);
 }
 
 void Writer::forget_overlap(Slot slot, int bytes) {
@@ -245,8 +268,8 @@ void Writer::forget_overlap(Slot slot, int bytes) {
 
 void Writer::hold(const Rows& rows, Slot slot) {
   const std::size_t row = (rows.part[0].id() - first_vector) / 2;
-  held_[row] = {.is_held = true, .slot = slot, .parts = rows.parts, .used = begun_at_};
-  if (rows.parts == 4) held_[row + 1] = {.second = true, .used = begun_at_};
+  held_[row] = {.is_held = true, .slot = slot, .parts = rows.parts, .uniform = rows.uniform, .used = begun_at_};
+  if (held_[row].has_two_rows()) held_[row + 1] = {};
 }
 
 void Writer::commit(const Rows& rows, int i) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <asmjit/x86.h>
@@ -21,11 +22,19 @@ using code::Operation;
 using code::RegisterClass;
 using code::Slot;
 
-/// A register of a warp in the CPU's registers: 2 vectors of 16 words, or 4 of 8 wides.
+/// A register of a warp in the CPU's registers: 2 vectors of 16 words, or 4 of 8 wides. One whose lanes are equal has one vector, which
+/// each part is.
 struct Rows {
   std::array<x86::Zmm, 4> part;
   int parts = 0;
+  bool uniform = false;
 };
+
+/// Calls each(p) for the vectors of a result.
+template <typename Each>
+void for_parts(const Rows& result, Each each) {
+  for (std::size_t p = 0; p < (result.uniform ? 1 : static_cast<std::size_t>(result.parts)); ++p) each(p);
+}
 
 /// The tables behind the code, in vectors.
 enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lanes, nan, row_bits };
@@ -38,6 +47,9 @@ inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13,
 /// the piece where it is live. So memory holds what the interpreter would have left, but for registers that nothing reads any more.
 class Writer {
  public:
+  /// Whether something may read these bytes later.
+  using IsLive = std::function<bool(Slot slot, int bytes)>;
+
   /// `modifiers` lives as long as the code.
   Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers);
 
@@ -47,6 +59,8 @@ class Writer {
   // ---- The operation
   /// Begins operation `number`, behind which `ahead` more of its piece follow. Its lanes' mask is ready where it is masked.
   void begin(std::int32_t number, std::int32_t ahead);
+  /// What this and later operations may read, from now on.
+  void set_live(IsLive is_live) { is_live_ = std::move(is_live); }
   std::int32_t number() const { return number_; }
   const Operation& operation() const { return program_.operations[static_cast<std::size_t>(number_)]; }
   /// Whether lanes of the warp may not execute it: results of those stay.
@@ -57,7 +71,11 @@ class Writer {
   Rows source(int i, RegisterClass register_class) { return row_at(source_slot(i), register_class); }
   Rows row_at(Slot slot, RegisterClass register_class);
   /// Vectors for a result, whose contents are not those of any source.
-  Rows result(RegisterClass register_class);
+  Rows result(RegisterClass register_class) { return result(register_class, lane_wise_ && uniform_sources_); }
+  /// Of the same in all lanes, but where lanes keep what they have.
+  Rows result(RegisterClass register_class, bool uniform);
+  /// From here on a lane of a result depends on that lane of the sources alone, or no longer.
+  void set_lane_wise(bool lane_wise) { lane_wise_ = lane_wise; }
   /// Those are result `i` now, in the lanes that execute.
   void commit(const Rows& rows, int i = 0);
   /// The predicate of a result is eax.
@@ -75,8 +93,8 @@ class Writer {
   void load(const Rows& rows, Slot slot);
 
   // ---- Pieces
-  /// Whether something may read these bytes later.
-  using IsLive = std::function<bool(Slot slot, int bytes)>;
+  /// Registers, which the machine may write where it executes an operation, are the same in all lanes no longer.
+  void forget_uniform();
   /// The piece ends: of what vectors have, memory gets what is live.
   void end_piece(const IsLive& is_live);
   /// The piece ends, and the next one goes on with what vectors have of what is live.
@@ -126,20 +144,28 @@ class Writer {
   struct Held {
     bool is_held = false;
     Slot slot = 0;
-    int parts = 0;  ///< of a wide, whose second half is the next one
-    bool second = false;
+    int parts = 0;
+    bool uniform = false;
     bool dirty = false;  ///< memory has another value
     std::uint64_t used = 0;
+
+    /// Its second half is in the next row, which holds nothing else.
+    bool has_two_rows() const { return is_held && parts == 4 && !uniform; }
   };
   static constexpr int first_vector = 8, held_rows = 12, vector_bytes = 64;
   using AllHeld = std::array<Held, held_rows>;
 
   const Slot* slots() const { return program_.slots.data() + operation().slots; }
   int find_room(int parts);
-  Rows rows_of(int row, int parts) const;
+  Rows rows_of(int row, int parts, bool uniform) const;
+  bool is_dead(const Held& held) const { return held.slot >= 0 && !is_live_(held.slot, held.parts * vector_bytes); }
+  /// The row that holds what is in this one.
+  int holder(int row) const { return row % 2 != 0 && held_[static_cast<std::size_t>(row) - 1].has_two_rows() ? row - 1 : row; }
+  std::uint64_t last_use(int row) const;
   void forget_overlap(Slot slot, int bytes);
   void store_overlap(Slot slot, int bytes);
   void store_row(int row);
+  void give_up(int row);
   void load_all(const AllHeld& all);
   void merge(const Rows& rows, Slot slot);
   void call_outside();
@@ -150,7 +176,7 @@ class Writer {
   x86::Assembler assembler_;
   const code::Program& program_;
   bool all_lanes_;
-  bool masked_ = false;
+  bool masked_ = false, lane_wise_ = false, uniform_sources_ = true;
   std::int32_t number_ = 0, ahead_ = 0;
   std::deque<scalar::Modifiers>& modifiers_;  ///< of kernels, where the code finds them
   std::uint64_t time_ = 0, begun_at_ = 0;
@@ -158,6 +184,7 @@ class Writer {
   asmjit::Label leave_, tables_, outside_, continue_;
   bool has_outside_ = false;
   std::vector<std::function<void()>> behind_;
+  IsLive is_live_;
 };
 
 /// Null: nothing of it is worth it.
