@@ -261,12 +261,18 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
     selp.u32 %r2, 77, 0, %p2; selp.u32 %r3, 1000, 0, %p3; mov.b32 %r4, %f0; xor.b32 %w, %w, %r2; add.u32 %w, %w, %r3;
     mov.b64 %l3, %g0; xor.b64 %d, %d, %l3; mov.b64 %l4, {%w, %r4}; add.u64 %d, %d, %l4;
 )";
+  // registers that are the same in all lanes
+  const std::string same = R"(
+    mov.u32 %x, %ctaid.x; mad.lo.u32 %x, %x, 0x9e3779b9, 0x7f800001; mov.u32 %y, %ntid.x; sub.u32 %y, 30, %y; mov.u32 %z, 0xff800000; mov.u32 %w, %x;
+    cvt.u64.u32 %a, %x; shl.b64 %a, %a, 31; mov.u64 %b, 0x7ff0000000000000; cvt.s64.s32 %c, %y; mov.u64 %d, %c;
+)";
   for (const auto& [statement, wide] : statements)
-    for (const char* guard : {"", "@%p1 ", "@!%p4 "}) {
-      const std::string text = guard + statement.substr(6);
-      INFO(text);
-      check_same(kernel_of(before + text + behind), whole);
-    }
+    for (const char* guard : {"", "@%p1 ", "@!%p4 "})
+      for (const std::string& registers : {std::string(), same}) {
+        const std::string text = registers + before + guard + statement.substr(6);
+        INFO(text);
+        check_same(kernel_of(text + behind), whole);
+      }
 }
 
 TEST_CASE("accesses, branches and barriers as machine code do what the interpreter does", "[machine_code]") {
@@ -281,6 +287,9 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "@!%p1 ld.shared.u32 %w, [%r4+4]; cvt.u64.u32 %d, %w;",
       "mov.u32 %r2, odd; and.b32 %r3, %t, 7; shl.b32 %r3, %r3, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %t; bar.sync 0;"
       "ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %d, %r5;",
+      // registers that were the same in all lanes until the machine wrote them in some
+      "mov.u32 %r3, 77; mov.u64 %l5, 78; @%p1 ld.volatile.global.u32 %r3, [%l1]; @!%p1 ld.volatile.global.u64 %l5, [%l1];"
+      "cvt.u64.u32 %d, %r3; add.u64 %d, %d, %l5;",
       // updates
       "mov.u32 %r2, more; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], 0; bar.sync 0; and.b32 %r5, %x, 60;"
       "add.u32 %r5, %r5, %r2; red.shared.add.u32 [%r5], %t; @%p1 red.shared.add.u32 [%r5+64], 3; bar.sync 0; ld.shared.u32 %r6, [%r4];"
