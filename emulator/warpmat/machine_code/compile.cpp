@@ -81,8 +81,8 @@ class CompiledProgram final : public MachineCode {
 
 class Compiler {
  public:
-  Compiler(const Program& program, bool all_lanes)
-      : program_(program), writer_(holder_after_init(), program, all_lanes, modifiers_), all_lanes_(all_lanes) {}
+  Compiler(const Program& program, bool all_lanes, Vectors vectors)
+      : program_(program), writer_(holder_after_init(), program, all_lanes, vectors, modifiers_), all_lanes_(all_lanes) {}
 
   std::unique_ptr<const MachineCode> compile() {
     find_pieces();
@@ -260,8 +260,8 @@ class Compiler {
 
 }  // namespace
 
-std::unique_ptr<const MachineCode> compile(const Program& program, bool all_lanes) {
-  return Compiler(program, all_lanes).compile();
+std::unique_ptr<const MachineCode> compile(const Program& program, bool all_lanes, Vectors vectors) {
+  return Compiler(program, all_lanes, vectors).compile();
 }
 
 }  // namespace warpmat::machine_code

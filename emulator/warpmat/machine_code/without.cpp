@@ -5,6 +5,9 @@
 namespace warpmat {
 
 void use_machine_code() {}
-void use_machine_code(code::CompileWhen) {}
+void use_machine_code(code::CompileWhen, bool) {}
+code::CompileProgram find_program_compiler(bool) {
+  return nullptr;
+}
 
 }  // namespace warpmat

@@ -12,6 +12,8 @@ constexpr int most_results = 2, most_sources = 6;
 constexpr int results_at = 0, sources_at = 8 * (most_results + 1), scratch_at = sources_at + 8 * (most_sources + 1);
 constexpr int result_bytes = 256, scratch_bytes = most_results * result_bytes + 64;
 constexpr int stack_bytes = scratch_at + scratch_bytes + 8;
+// Where vectors are halves, these have places above, and the stack begins at a multiple of a vector; what it was lies behind them.
+constexpr int halves_at = (stack_bytes + 63) / 64 * 64, stack_at = halves_at + Avx2Assembler::place_bytes;
 static_assert(stack_bytes % 16 == 8);  // aligns calls: 6 registers and the return address lie above
 
 int parts_of(RegisterClass register_class) {
@@ -29,17 +31,31 @@ constexpr std::uint32_t words_of(Table table) {
 
 }  // namespace
 
-Writer::Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers)
-    : assembler_(&holder),
+Writer::Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, Vectors vectors,
+               std::deque<scalar::Modifiers>& modifiers)
+    : made_(vectors == Vectors::avx512 ? std::make_unique<x86::Assembler>(&holder) : std::make_unique<Avx2Assembler>(holder, halves_at)),
+      halves_(vectors == Vectors::avx2 ? static_cast<Avx2Assembler*>(made_.get()) : nullptr),
+      assembler_(*made_),
       program_(program),
       all_lanes_(all_lanes),
       modifiers_(modifiers),
       leave_(assembler_.newLabel()),
       tables_(assembler_.newLabel()) {}
 
+void Writer::begin_stack() {
+  if (halves_ == nullptr) {
+    assembler_.sub(x86::rsp, stack_bytes);
+    return;
+  }
+  assembler_.mov(x86::rax, x86::rsp);
+  assembler_.sub(x86::rsp, stack_at + 8);
+  assembler_.and_(x86::rsp, -vector_bytes);
+  assembler_.mov(x86::qword_ptr(x86::rsp, stack_at), x86::rax);
+}
+
 void Writer::begin_code() {
   for (const x86::Gp& gp : saved) assembler_.push(gp);
-  assembler_.sub(x86::rsp, stack_bytes);
+  begin_stack();
   assembler_.mov(context, x86::rdi);
   assembler_.mov(frame, member(offsetof(CodeContext, frame), 8));
   assembler_.mov(constants, member(offsetof(CodeContext, constants), 8));
@@ -57,7 +73,7 @@ void Writer::end_code() {
   assembler_.bind(leave_);
   assembler_.mov(member(offsetof(CodeContext, left), 4), left);
   assembler_.vzeroupper();
-  assembler_.add(x86::rsp, stack_bytes);
+  halves_ == nullptr ? assembler_.add(x86::rsp, stack_bytes) : assembler_.mov(x86::rsp, x86::qword_ptr(x86::rsp, stack_at));
   for (auto gp = saved.rbegin(); gp != saved.rend(); ++gp) assembler_.pop(*gp);
   assembler_.ret();
   assembler_.align(asmjit::AlignMode::kData, vector_bytes);
@@ -80,6 +96,7 @@ void Writer::end_code() {
       };
       return bits_of(2 * i) | bits_of(2 * i + 1) << 16;
     });
+  if (halves_ != nullptr) halves_->embed_constants();
 }
 
 x86::Mem Writer::table(Table which, int part) {
@@ -94,6 +111,12 @@ void Writer::begin(std::int32_t number, std::int32_t ahead) {
   begun_at_ = ++time_;
   masked_ = operation().guarded || !all_lanes_;
   has_outside_ = false;
+  if (halves_ != nullptr) halves_->forget_vectors(0, first_vector);
+}
+
+void Writer::forget() {
+  for (Held& held : held_) held.is_held = false;
+  if (halves_ != nullptr) halves_->forget_vectors(0, Avx2Assembler::vectors);
 }
 
 void Writer::load_mask() {

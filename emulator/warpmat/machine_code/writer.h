@@ -11,6 +11,7 @@
 
 #include <warpmat/ir/code.h>
 #include <warpmat/ir/machine_code.h>
+#include <warpmat/machine_code/avx2_assembler.h>
 #include <warpmat/scalar/kernel.h>
 
 namespace warpmat::machine_code {
@@ -20,6 +21,9 @@ using code::CodeContext;
 using code::Operation;
 using code::RegisterClass;
 using code::Slot;
+
+/// Whose instructions the code has.
+enum class Vectors : std::uint8_t { avx2, avx512 };
 
 /// A register of a warp in the CPU's registers: 2 vectors of 16 words, or 4 of 8 wides.
 struct Rows {
@@ -39,7 +43,8 @@ inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13,
 class Writer {
  public:
   /// `modifiers` lives as long as the code.
-  Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers);
+  Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, Vectors vectors,
+         std::deque<scalar::Modifiers>& modifiers);
 
   x86::Assembler& a() { return assembler_; }
   const code::Program& program() const { return program_; }
@@ -101,9 +106,7 @@ class Writer {
   asmjit::Label leaving_before(std::int32_t number, std::int32_t unused);
   /// Code that lies behind all other, where it is not in the way.
   void behind(std::function<void()> write) { behind_.push_back(std::move(write)); }
-  void forget() {
-    for (Held& held : held_) held.is_held = false;
-  }
+  void forget();
 
   void begin_code();
   /// Writes what lies behind the code.
@@ -120,6 +123,7 @@ class Writer {
   };
   static constexpr int first_vector = 8, held_rows = 12, vector_bytes = 64;
 
+  void begin_stack();
   const Slot* slots() const { return program_.slots.data() + operation().slots; }
   int find_room(int parts);
   Rows rows_of(int row, int parts) const;
@@ -132,7 +136,9 @@ class Writer {
   void take_aside(int i);
   void hold(const Rows& rows, Slot slot);
 
-  x86::Assembler assembler_;
+  std::unique_ptr<x86::Assembler> made_;
+  Avx2Assembler* halves_;  ///< the same, where the CPU's vectors are those of AVX2
+  x86::Assembler& assembler_;
   const code::Program& program_;
   bool all_lanes_;
   bool masked_ = false;
@@ -146,7 +152,7 @@ class Writer {
 };
 
 /// Null: nothing of it is worth it.
-std::unique_ptr<const code::MachineCode> compile(const code::Program& program, bool all_lanes);
+std::unique_ptr<const code::MachineCode> compile(const code::Program& program, bool all_lanes, Vectors vectors);
 
 /// Writes the operation's code where there is a row for it: rows.cpp. False: nothing is written.
 bool write_computation(Writer& writer);
