@@ -14,8 +14,6 @@ using asmjit::Error;
 namespace {
 
 constexpr int half_bytes = Avx2Assembler::vector_bytes / 2;
-/// The masks of the lanes that execute and of those that do not, which the writer keeps within an operation.
-constexpr std::array kept_masks{4, 6, 7};
 
 bool is_vector(const asmjit::Operand_& operand) {
   return operand.isReg() && (asmjit::BaseReg::isVec(operand) || x86::Reg::isKReg(operand));
@@ -38,31 +36,29 @@ Error Avx2Assembler::_emit(InstId id, const Operand& o0, const Operand& o1, cons
     expand(i);
     return asmjit::kErrorOk;
   }
-  const asmjit::InstControlFlow flow = x86::InstDB::infoById(id).controlFlow();
-  if (flow == asmjit::InstControlFlow::kCall || id == Inst::kIdVzeroupper)
-    forget();  // vectors are lost
-  else if (flow != asmjit::InstControlFlow::kRegular)
-    flush();
-  return Assembler::_emit(id, o0, o1, o2, more);
-}
-
-Error Avx2Assembler::bind(const asmjit::Label& label) {
-  flush();
-  forget();
-  for (const int number : kept_masks) mask_[static_cast<std::size_t>(number)] = {.bits = true, .at = number};
-  return Assembler::bind(label);
+  using asmjit::InstControlFlow;
+  const InstControlFlow flow = x86::InstDB::infoById(id).controlFlow();
+  if ((flow == InstControlFlow::kJump || flow == InstControlFlow::kBranch) && o0.isLabel()) {
+    jump(id, o0.as<asmjit::Label>());
+    return asmjit::kErrorOk;
+  }
+  if (flow == InstControlFlow::kCall || id == Inst::kIdVzeroupper) now_ = {};  // vectors are lost
+  const Error error = Assembler::_emit(id, o0, o1, o2, more);
+  if (flow == InstControlFlow::kJump || flow == InstControlFlow::kReturn) end_path();
+  return error;
 }
 
 void Avx2Assembler::forget_vectors(int first, int end) {
-  for (Cached& cached : cached_)
+  for (Cached& cached : now_.cached)
     if (cached.half >= 2 * first && cached.half < 2 * end) cached = {};
 }
 
-void Avx2Assembler::put_all(InstId id, const std::array<Operand, 6>& operands) {
+Error Avx2Assembler::put_all(InstId id, const std::array<Operand, 6>& operands) {
   constexpr std::uint8_t evex = 0x62;
   const std::size_t begin = offset();
-  Assembler::_emit(id, operands[0], operands[1], operands[2], &operands[3]);
+  const Error error = Assembler::_emit(id, operands[0], operands[1], operands[2], &operands[3]);
   if (offset() != begin && bufferData()[begin] == evex) fail();
+  return error;
 }
 
 // ---- Halves
@@ -72,8 +68,8 @@ x86::Mem Avx2Assembler::place(int half) const {
 }
 
 int Avx2Assembler::find_cached(int half) const {
-  const auto found = std::ranges::find(cached_, half, &Cached::half);
-  return found == cached_.end() ? -1 : static_cast<int>(found - cached_.begin());
+  const auto found = std::ranges::find(now_.cached, half, &Cached::half);
+  return found == now_.cached.end() ? -1 : static_cast<int>(found - now_.cached.begin());
 }
 
 void Avx2Assembler::store(Cached& cached, std::uint32_t i) {
@@ -83,17 +79,18 @@ void Avx2Assembler::store(Cached& cached, std::uint32_t i) {
 
 /// A register that this instruction does not use, of these the one that was used first.
 int Avx2Assembler::find_room() {
-  const auto found = std::ranges::min_element(cached_, {}, &Cached::used);
+  const auto found = std::ranges::min_element(now_.cached, {}, &Cached::used);
   if (found->used == time_) fail();  // an instruction needs too many
-  const auto i = static_cast<int>(found - cached_.begin());
+  const auto i = static_cast<int>(found - now_.cached.begin());
   store(*found, static_cast<std::uint32_t>(i));
   return i;
 }
 
 Avx2Assembler::Ymm Avx2Assembler::read(int half) {
+  if (is_undefined(half, now_.undefined)) fail();
   int i = find_cached(half);
   const Ymm own = x86::ymm(static_cast<std::uint32_t>(i < 0 ? i = find_room() : i));
-  Cached& cached = cached_[static_cast<std::size_t>(i)];
+  Cached& cached = now_.cached[static_cast<std::size_t>(i)];
   if (cached.half != half) {
     put(Inst::kIdVmovdqu, own, place(half));
     cached = {.half = half};
@@ -105,7 +102,8 @@ Avx2Assembler::Ymm Avx2Assembler::read(int half) {
 Avx2Assembler::Ymm Avx2Assembler::write(int half) {
   int i = find_cached(half);
   if (i < 0) i = find_room();
-  cached_[static_cast<std::size_t>(i)] = {.half = half, .dirty = true, .used = time_};
+  now_.cached[static_cast<std::size_t>(i)] = {.half = half, .dirty = true, .used = time_};
+  if (half < 2 * temporaries) now_.undefined[static_cast<std::size_t>(half)] = false;
   return x86::ymm(static_cast<std::uint32_t>(i));
 }
 
@@ -114,15 +112,10 @@ Avx2Assembler::Ymm Avx2Assembler::modify(int half) {
   return write(half);
 }
 
-/// Before the code may go on elsewhere: vectors of masks have no value there.
+/// All halves have their places' values, but for those of masks.
 void Avx2Assembler::flush() {
-  for (std::uint32_t i = 0; i < cached_.size(); ++i)
-    if (cached_[i].half < 2 * vectors) store(cached_[i], i);
-}
-
-void Avx2Assembler::forget() {
-  cached_ = {};
-  mask_ = {};
+  for (std::uint32_t i = 0; i < now_.cached.size(); ++i)
+    if (now_.cached[i].half < 2 * vectors) store(now_.cached[i], i);
 }
 
 // ---- Operands
@@ -167,6 +160,11 @@ x86::Mem Avx2Assembler::constant(std::uint32_t value) {
   auto found = std::ranges::find(values_, value);
   if (found == values_.end()) found = values_.insert(found, value);
   return x86::dword_ptr(constants_, 2 * vector_bytes + 4 * static_cast<std::int32_t>(found - values_.begin()));
+}
+
+void Avx2Assembler::finish() {
+  write_ways();
+  embed_constants();
 }
 
 void Avx2Assembler::embed_constants() {
@@ -277,7 +275,12 @@ void Avx2Assembler::expand(const Instruction& instruction) {
 
 void Avx2Assembler::by_halves(const Instruction& instruction, InstId own) {
   if (instruction.mask >= 0) return fail();
+  const bool clears = own == Inst::kIdVpxor && instruction[1] == instruction[2];  // whatever was there
   for (int half = 0; half < halves_of(instruction[0]); ++half) {
+    if (clears) {
+      zeros(write(instruction[0], half));
+      continue;
+    }
     std::array<Operand, 6> operands = instruction.operands;
     for (std::size_t i = 1; i < operands.size(); ++i)
       if (is_vector(operands[i]) || operands[i].isMem()) operands[i] = source(operands[i], half);

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <vector>
 
 #include <asmjit/x86.h>
@@ -14,8 +17,8 @@ namespace x86 = asmjit::x86;
 /// halves, each with a place on the stack; the CPU's registers hold the halves that were used last. A mask is its bits, or vectors with a
 /// lane of ones for each of them. Registers rsi and rdi are not kept.
 ///
-/// At a label all halves are in their places, and k4, k6 and k7 have their bits; other masks have no value there. What it does not know is
-/// an error of the assembler, and so is an instruction that only AVX-512 has: then there is no code.
+/// What the writer is to keep to, or there is an error and so no code: behind a label, only k4, k6 and k7 are read as they were before;
+/// behind one that code comes to without a jump, neither are zmm0 to zmm7. An instruction that this does not know is an error, too.
 class Avx2Assembler final : public x86::Assembler {
  public:
   /// What it needs of the stack, from [rsp + places_at] on. It is aligned to 64 bytes.
@@ -30,8 +33,8 @@ class Avx2Assembler final : public x86::Assembler {
 
   /// Nothing reads the vectors from here on that have these numbers.
   void forget_vectors(int first, int end);
-  /// Writes the constants, behind the code.
-  void embed_constants();
+  /// Writes what lies behind the code: ways to labels, and constants.
+  void finish();
 
  private:
   using Operand = asmjit::Operand_;
@@ -54,7 +57,7 @@ class Avx2Assembler final : public x86::Assembler {
     bool dirty = false;  ///< its place has another value
     std::uint64_t used = 0;
   };
-  static constexpr int cached_registers = 12;
+  static constexpr int cached_registers = 12, temporaries = 8;
   static Ymm t(std::uint32_t i) { return x86::ymm(cached_registers + i); }  ///< free within an instruction, for i from 0 to 3
 
   x86::Mem place(int half) const;
@@ -66,14 +69,13 @@ class Avx2Assembler final : public x86::Assembler {
   int find_room();
   void store(Cached& cached, std::uint32_t i);
   void flush();
-  void forget();
 
   template <typename... Operands>
   void put(InstId id, const Operands&... operands) {
     const std::array<Operand, 6> all{operands...};
     put_all(id, all);
   }
-  void put_all(InstId id, const std::array<Operand, 6>& operands);
+  asmjit::Error put_all(InstId id, const std::array<Operand, 6>& operands);
   void fail() { reportError(asmjit::kErrorInvalidInstruction); }
 
   // ---- Operands
@@ -124,7 +126,7 @@ class Avx2Assembler final : public x86::Assembler {
     bool bits = false, words = false, wides = false;  ///< which of its forms have its value
     int at = 0;                                       ///< whose places
   };
-  Mask& mask(const Operand& operand) { return mask_[operand.id()]; }
+  Mask& mask(const Operand& operand) { return now_.mask[operand.id()]; }
   x86::Mem mask_bits(int at) const;
   static int half_of_mask(int at, int bytes, int half);
   /// Its form for lanes of that many bytes.
@@ -152,10 +154,40 @@ class Avx2Assembler final : public x86::Assembler {
   void gather_words_by_wides(const Instruction& i);
   void scatter(const Instruction& i);
 
+  // ---- Jumps: avx2_jumps.cpp
+  using Undefined = std::bitset<2 * temporaries>;  ///< halves that have no value
+  /// Where the code is.
+  struct State {
+    std::array<Cached, cached_registers> cached{};
+    std::array<Mask, masks> mask{};
+    Undefined undefined{};
+  };
+  /// A jump to `target` by way of `own`, in that state.
+  struct Jump {
+    asmjit::Label own, target;
+    State state;
+  };
+  /// What is in which register behind a label, and which of the first halves have no value.
+  struct Target {
+    std::array<Cached, cached_registers> cached{};
+    Undefined undefined{};
+  };
+  void jump(InstId id, const asmjit::Label& label);
+  asmjit::Label way_to(const asmjit::Label& label);
+  bool make_way(const Target& target, bool writes);
+  void end_path();
+  static bool is_undefined(int half, const Undefined& undefined);
+  void write_ways();
+  void embed_constants();
+
   int places_at_;
   std::uint64_t time_ = 0;
-  std::array<Cached, cached_registers> cached_{};
-  std::array<Mask, masks> mask_{};
+  State now_;
+  bool reachable_ = true;
+  std::map<std::uint32_t, std::vector<Jump>> waiting_;  ///< by label: jumps to one that is not bound yet
+  std::map<std::uint32_t, Target> targets_;             ///< those that are
+  std::set<std::uint32_t> plain_;                       ///< labels to which a jump came with nothing in registers
+  std::vector<Jump> ways_;                              ///< to be written
   asmjit::Label constants_;
   std::vector<std::uint32_t> values_;
 };

@@ -85,6 +85,10 @@ void Avx2Assembler::logic(const Instruction& i) {
   const auto table = static_cast<unsigned>(i[3].as<asmjit::Imm>().value()) & 0xff;
   const unsigned without = table & 15, with = table >> 4;
   for (int half = 0; half < 2; ++half) {
+    if (table == 0xff) {  // of whatever was there
+      ones(write(i[0], half));
+      continue;
+    }
     const Ymm a = read(i[0], half), b = read(i[1], half), c = read(i[2], half);
     two_inputs(t(0), without, b, c);
     if (with == 15) {

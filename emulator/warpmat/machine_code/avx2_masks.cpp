@@ -25,7 +25,7 @@ int Avx2Assembler::half_of_mask(int at, int bytes, int half) {
 /// Masks that were copies of it have no value any more.
 Avx2Assembler::Mask& Avx2Assembler::begin_mask(const Operand& operand) {
   const auto number = static_cast<int>(operand.id());
-  for (Mask& other : mask_)
+  for (Mask& other : now_.mask)
     if (other.at == number) other = {};
   mask(operand) = {.at = number};
   return mask(operand);
@@ -53,7 +53,7 @@ void Avx2Assembler::load_bits(const x86::Gp& to, const Mask& from) {
 }
 
 Avx2Assembler::Ymm Avx2Assembler::lanes_of_mask(int number, int bytes, int half) {
-  Mask& own = mask_[static_cast<std::size_t>(number)];
+  Mask& own = now_.mask[static_cast<std::size_t>(number)];
   if (own.known == Mask::all) {
     ones(t(3));
     return t(3);
@@ -69,7 +69,7 @@ Avx2Assembler::Ymm Avx2Assembler::lanes_of_mask(int number, int bytes, int half)
       put(Inst::kIdVpand, to, t(3), bits);
       put(bytes == 4 ? Inst::kIdVpcmpeqd : Inst::kIdVpcmpeqq, to, to, bits);
     }
-    for (Mask& copy : mask_)
+    for (Mask& copy : now_.mask)
       if (copy.at == own.at && copy.bits == own.bits) (bytes == 4 ? copy.words : copy.wides) = true;
   }
   return read(half_of_mask(own.at, bytes, half));
@@ -194,7 +194,7 @@ bool Avx2Assembler::compare_half(const Instruction& i, const Ymm& to, int half) 
 }
 
 void Avx2Assembler::finish_compare(const Instruction& i, int bytes, int half, const Ymm& to, bool inverted) {
-  if (i.mask >= 0 && mask_[static_cast<std::size_t>(i.mask)].known != Mask::all) {
+  if (i.mask >= 0 && now_.mask[static_cast<std::size_t>(i.mask)].known != Mask::all) {
     const Ymm lanes = lanes_of_mask(i.mask, bytes, half);
     put(inverted ? Inst::kIdVpandn : Inst::kIdVpand, to, to, lanes);
   } else if (inverted) {

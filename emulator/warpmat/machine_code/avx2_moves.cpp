@@ -51,7 +51,7 @@ void Avx2Assembler::gather(const Instruction& i) {
     gather_words_by_wides(i);
   else
     for (int half = 0; half < 2; ++half) gather_half(i, half);
-  mask_[static_cast<std::size_t>(i.mask)] = {};
+  now_.mask[static_cast<std::size_t>(i.mask)] = {};
 }
 
 void Avx2Assembler::gather_half(const Instruction& i, int half) {
@@ -61,26 +61,26 @@ void Avx2Assembler::gather_half(const Instruction& i, int half) {
     mem.setIndex(quarter(offsets, half, t(1)), mem.shift());
   else
     mem.setIndex(read(offsets, half), mem.shift());
-  const bool all = mask_[static_cast<std::size_t>(i.mask)].known == Mask::all;
+  const bool anew = now_.mask[static_cast<std::size_t>(i.mask)].known == Mask::all || is_undefined(half_of(i[0], half), now_.undefined);
   const Ymm lanes = lanes_of_mask(i.mask, i.id == Inst::kIdVpgatherdd ? 4 : 8, half);
   put(Inst::kIdVmovdqa, t(0), lanes);
-  const Ymm to = all ? write(i[0], half) : modify(half_of(i[0], half));
+  const Ymm to = anew ? write(i[0], half) : modify(half_of(i[0], half));
   if (to.id() == mem.indexId()) return fail();
-  if (all) zeros(to);  // else it would wait for what it was
+  if (anew) zeros(to);  // it would wait for what it was
   put(i.id, to, mem, t(0));
 }
 
 void Avx2Assembler::gather_words_by_wides(const Instruction& i) {
   x86::Mem mem = i[1].as<x86::Mem>();
   const x86::Ymm offsets = x86::ymm(mem.indexId());
-  const bool all = mask_[static_cast<std::size_t>(i.mask)].known == Mask::all;
+  const bool anew = now_.mask[static_cast<std::size_t>(i.mask)].known == Mask::all || is_undefined(half_of(i[0], 0), now_.undefined);
   for (int half = 0; half < 2; ++half) {
     const Ymm lanes = lanes_of_mask(i.mask, 4, 0), to = t(static_cast<std::uint32_t>(1 + half));
     const auto take = [&](const Ymm& own, const Ymm& from) {
       half == 0 ? put(Inst::kIdVmovdqa, own.xmm(), from.xmm()) : put(Inst::kIdVextracti128, own.xmm(), from, imm(1));
     };
     take(t(0), lanes);
-    all ? zeros(to) : take(to, read(i[0], 0));
+    anew ? zeros(to) : take(to, read(i[0], 0));
     mem.setIndex(read(offsets, half), mem.shift());
     put(i.id, to.xmm(), mem, t(0).xmm());
   }
@@ -89,7 +89,7 @@ void Avx2Assembler::gather_words_by_wides(const Instruction& i) {
 
 /// Stores all lanes, one after the other.
 void Avx2Assembler::scatter(const Instruction& i) {
-  if (mask_[static_cast<std::size_t>(i.mask)].known != Mask::all) return fail();
+  if (now_.mask[static_cast<std::size_t>(i.mask)].known != Mask::all) return fail();
   flush();
   x86::Mem mem = i[0].as<x86::Mem>();
   const x86::Ymm offsets = x86::ymm(mem.indexId());
@@ -106,7 +106,7 @@ void Avx2Assembler::scatter(const Instruction& i) {
     put(Inst::kIdMov, wides ? x86::Gp(x86::rdi) : x86::Gp(x86::edi), element);
     put(Inst::kIdMov, mem, wides ? x86::Gp(x86::rdi) : x86::Gp(x86::edi));
   }
-  mask_[static_cast<std::size_t>(i.mask)] = {};
+  now_.mask[static_cast<std::size_t>(i.mask)] = {};
 }
 
 }  // namespace warpmat::machine_code

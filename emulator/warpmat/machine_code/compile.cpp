@@ -157,8 +157,8 @@ class Compiler {
     std::int32_t end = first + 1;
     while (end < count() && !begins_[static_cast<std::size_t>(end)]) ++end;
     x86::Assembler& a = writer_.a();
+    writer_.forget();  // nothing is in vectors where the machine enters
     a.bind(labels_[static_cast<std::size_t>(first)]);
-    writer_.forget();
     if (way(first) == Way::by_machine) {
       write_step(first);
       return end;

@@ -76,6 +76,7 @@ void Writer::end_code() {
   halves_ == nullptr ? assembler_.add(x86::rsp, stack_bytes) : assembler_.mov(x86::rsp, x86::qword_ptr(x86::rsp, stack_at));
   for (auto gp = saved.rbegin(); gp != saved.rend(); ++gp) assembler_.pop(*gp);
   assembler_.ret();
+  if (halves_ != nullptr) halves_->finish();
   assembler_.align(asmjit::AlignMode::kData, vector_bytes);
   assembler_.bind(tables_);
   const auto words = [&](std::uint32_t count, auto value) {
@@ -96,7 +97,6 @@ void Writer::end_code() {
       };
       return bits_of(2 * i) | bits_of(2 * i + 1) << 16;
     });
-  if (halves_ != nullptr) halves_->embed_constants();
 }
 
 x86::Mem Writer::table(Table which, int part) {
