@@ -14,6 +14,8 @@ using asmjit::Error;
 namespace {
 
 constexpr int half_bytes = Avx2Assembler::vector_bytes / 2;
+/// The writer's: their memory does not change while a vector has a part of it.
+const x86::Gp frame_register = x86::rbx, constants_register = x86::r12;
 
 bool is_vector(const asmjit::Operand_& operand) {
   return operand.isReg() && (asmjit::BaseReg::isVec(operand) || x86::Reg::isKReg(operand));
@@ -51,6 +53,7 @@ Error Avx2Assembler::_emit(InstId id, const Operand& o0, const Operand& o1, cons
 void Avx2Assembler::forget_vectors(int first, int end) {
   for (Cached& cached : now_.cached)
     if (cached.half >= 2 * first && cached.half < 2 * end) cached = {};
+  std::fill(now_.home.begin() + 2 * first, now_.home.begin() + 2 * end, Home{});
 }
 
 Error Avx2Assembler::put_all(InstId id, const std::array<Operand, 6>& operands) {
@@ -65,6 +68,21 @@ Error Avx2Assembler::put_all(InstId id, const std::array<Operand, 6>& operands) 
 
 x86::Mem Avx2Assembler::place(int half) const {
   return x86::ymmword_ptr(x86::rsp, places_at_ + half * half_bytes);
+}
+
+x86::Mem Avx2Assembler::memory_of(int half) const {
+  const Home home = half < 2 * vectors ? now_.home[static_cast<std::size_t>(half)] : Home{};
+  if (home.base == Home::place) return place(half);
+  return x86::ymmword_ptr(home.base == Home::frame ? frame_register : constants_register, home.offset);
+}
+
+/// Half of a register of the warp, or of a constant.
+Avx2Assembler::Home Avx2Assembler::home_of(const Operand& memory, int half) {
+  const auto& mem = memory.as<x86::Mem>();
+  if (!memory.isMem() || !mem.hasBaseReg() || mem.hasIndex()) return {};
+  const std::int32_t offset = mem.offsetLo32() + half * half_bytes;
+  if (mem.baseId() == frame_register.id()) return {Home::frame, offset};
+  return mem.baseId() == constants_register.id() ? Home{Home::constants, offset} : Home{};
 }
 
 int Avx2Assembler::find_cached(int half) const {
@@ -92,7 +110,7 @@ Avx2Assembler::Ymm Avx2Assembler::read(int half) {
   const Ymm own = x86::ymm(static_cast<std::uint32_t>(i < 0 ? i = find_room() : i));
   Cached& cached = now_.cached[static_cast<std::size_t>(i)];
   if (cached.half != half) {
-    put(Inst::kIdVmovdqu, own, place(half));
+    put(Inst::kIdVmovdqu, own, memory_of(half));
     cached = {.half = half};
   }
   cached.used = time_;
@@ -103,6 +121,7 @@ Avx2Assembler::Ymm Avx2Assembler::write(int half) {
   int i = find_cached(half);
   if (i < 0) i = find_room();
   now_.cached[static_cast<std::size_t>(i)] = {.half = half, .dirty = true, .used = time_};
+  if (half < 2 * vectors) now_.home[static_cast<std::size_t>(half)] = {};
   if (half < 2 * temporaries) now_.undefined[static_cast<std::size_t>(half)] = false;
   return x86::ymm(static_cast<std::uint32_t>(i));
 }
@@ -137,7 +156,9 @@ x86::Mem Avx2Assembler::memory_half(const Operand& operand, int half) {
 
 Avx2Assembler::Operand Avx2Assembler::source(const Operand& operand, int half) {
   if (operand.isMem()) return memory_half(operand, half);
-  return read(operand, half);
+  const int own = half_of(operand, half);
+  if (find_cached(own) >= 0 || is_undefined(own, now_.undefined)) return read(own);
+  return memory_of(own);
 }
 
 x86::Xmm Avx2Assembler::quarter(const Operand& operand, int which, const Ymm& room) {
@@ -282,8 +303,13 @@ void Avx2Assembler::by_halves(const Instruction& instruction, InstId own) {
       continue;
     }
     std::array<Operand, 6> operands = instruction.operands;
-    for (std::size_t i = 1; i < operands.size(); ++i)
-      if (is_vector(operands[i]) || operands[i].isMem()) operands[i] = source(operands[i], half);
+    for (std::size_t i = 1; i < operands.size(); ++i) {
+      const bool last = i + 1 == operands.size() || operands[i + 1].isNone();  // shifts by a number take no memory
+      if (is_vector(operands[i]) && !last)
+        operands[i] = read(operands[i], half);
+      else if (is_vector(operands[i]) || operands[i].isMem())
+        operands[i] = source(operands[i], half);
+    }
     operands[0] = write(instruction[0], half);
     put_all(own, operands);
   }

@@ -54,13 +54,22 @@ class Avx2Assembler final : public x86::Assembler {
   // ---- Halves: 2 * vector + half. Vectors behind the 32 are those of masks.
   struct Cached {
     int half = -1;
-    bool dirty = false;  ///< its place has another value
+    bool dirty = false;  ///< memory has another value
     std::uint64_t used = 0;
+  };
+  /// Where memory has a half that is not in its place: where the writer loaded it from, or stored it to.
+  struct Home {
+    enum Base : std::uint8_t { place, frame, constants };
+    Base base = place;
+    std::int32_t offset = 0;
+    friend bool operator==(const Home&, const Home&) = default;
   };
   static constexpr int cached_registers = 12, temporaries = 8;
   static Ymm t(std::uint32_t i) { return x86::ymm(cached_registers + i); }  ///< free within an instruction, for i from 0 to 3
 
   x86::Mem place(int half) const;
+  x86::Mem memory_of(int half) const;
+  static Home home_of(const Operand& memory, int half);
   /// Registers stay valid until the end of the instruction. Sources are to be read before the result is written.
   Ymm read(int half);
   Ymm write(int half);
@@ -83,7 +92,7 @@ class Avx2Assembler final : public x86::Assembler {
   static int halves_of(const Operand& operand);
   static int half_of(const Operand& operand, int half);
   static x86::Mem memory_half(const Operand& operand, int half);
-  /// A register, or a place in memory where the operand is one.
+  /// A register, or memory where the half is nowhere else.
   Operand source(const Operand& operand, int half);
   Ymm read(const Operand& operand, int half) { return read(half_of(operand, half)); }
   Ymm write(const Operand& operand, int half) { return write(half_of(operand, half)); }
@@ -91,6 +100,7 @@ class Avx2Assembler final : public x86::Assembler {
   x86::Xmm quarter(const Operand& operand, int which, const Ymm& room);
   void ones(const Ymm& to);
   void zeros(const Ymm& to) { put(x86::Inst::kIdVpxor, to, to, to); }
+  Operand lane(const Operand& vector, std::uint32_t bytes);
   x86::Mem constant(std::uint32_t value);
   void signs_of_wides(const Ymm& to);
 
@@ -124,6 +134,7 @@ class Avx2Assembler final : public x86::Assembler {
     enum Static : std::uint8_t { none, zero, all };
     Static known = none;
     bool bits = false, words = false, wides = false;  ///< which of its forms have its value
+    bool raw = false;                                 ///< lanes of vectors that it has are not zero, but may not be all ones
     int at = 0;                                       ///< whose places
   };
   Mask& mask(const Operand& operand) { return now_.mask[operand.id()]; }
@@ -132,6 +143,7 @@ class Avx2Assembler final : public x86::Assembler {
   /// Its form for lanes of that many bytes.
   Ymm lanes_of_mask(int number, int bytes, int half);
   void load_bits(const x86::Gp& to, const Mask& mask);
+  void fill_lanes(const Mask& mask);
   Mask& begin_mask(const Operand& operand);
   void store_bits(const Operand& operand, const x86::Gp& from);
   void move_mask(const Instruction& i);
@@ -147,6 +159,7 @@ class Avx2Assembler final : public x86::Assembler {
 
   // ---- Memory, and lanes of a mask: avx2_moves.cpp
   void move(const Instruction& i);
+  void set_home(int half, const Home& home, bool anew);
   void move_masked(const Instruction& i, int bytes);
   void blend(const Instruction& i);
   void gather(const Instruction& i);
@@ -160,6 +173,7 @@ class Avx2Assembler final : public x86::Assembler {
   struct State {
     std::array<Cached, cached_registers> cached{};
     std::array<Mask, masks> mask{};
+    std::array<Home, 2 * vectors> home{};
     Undefined undefined{};
   };
   /// A jump to `target` by way of `own`, in that state.
@@ -167,14 +181,17 @@ class Avx2Assembler final : public x86::Assembler {
     asmjit::Label own, target;
     State state;
   };
-  /// What is in which register behind a label, and which of the first halves have no value.
+  /// What is where behind a label, and which of the first halves have no value.
   struct Target {
     std::array<Cached, cached_registers> cached{};
+    std::array<Home, 2 * vectors> home{};
     Undefined undefined{};
   };
   void jump(InstId id, const asmjit::Label& label);
   asmjit::Label way_to(const asmjit::Label& label);
   bool make_way(const Target& target, bool writes);
+  static std::array<Home, 2 * vectors> common_homes(const std::vector<Jump>& jumps);
+  bool move_home(const Target& target, int half, bool writes);
   void end_path();
   static bool is_undefined(int half, const Undefined& undefined);
   void write_ways();

@@ -57,7 +57,8 @@ void Avx2Assembler::shift_signed_wides(const Instruction& i) {
 
 void Avx2Assembler::multiply_add(const Instruction& i) {
   for (int half = 0; half < 2; ++half) {
-    const Ymm a = read(i[1], half), b = read(i[2], half);
+    const Ymm a = read(i[1], half);
+    const Operand b = source(i[2], half);
     put(i.id, modify(half_of(i[0], half)), a, b);
   }
 }
@@ -170,8 +171,8 @@ void Avx2Assembler::broadcast(const Instruction& i) {
     put(wides ? Inst::kIdVmovq : Inst::kIdVmovd, t(0).xmm(), i[1]);
     put(i.id, write(i[0], 0), t(0).xmm());
   } else {
-    const Ymm from = read(i[1], 0);
-    put(i.id, write(i[0], 0), from.xmm());
+    const Operand from = lane(i[1], wides ? 8 : 4);
+    put(i.id, write(i[0], 0), from);
   }
   const Ymm lower = read(i[0], 0);
   if (halves_of(i[0]) == 2) put(Inst::kIdVmovdqa, write(i[0], 1), lower);
@@ -180,7 +181,16 @@ void Avx2Assembler::broadcast(const Instruction& i) {
 /// To a general register.
 void Avx2Assembler::move_lane(const Instruction& i) {
   if (!is_general(i[0])) return fail();
-  put(i.id, i[0], read(i[1], 0).xmm());
+  const Operand from = lane(i[1], i.id == Inst::kIdVmovq ? 8 : 4);
+  put(from.isMem() ? InstId{Inst::kIdMov} : i.id, i[0], from);
+}
+
+/// The first one.
+Avx2Assembler::Operand Avx2Assembler::lane(const Operand& vector, std::uint32_t bytes) {
+  Operand from = source(vector, 0);
+  if (!from.isMem()) return from.as<Ymm>().xmm();
+  from.as<x86::Mem>().setSize(bytes);
+  return from;
 }
 
 /// The last wide of the second source, then the first seven of the first one.

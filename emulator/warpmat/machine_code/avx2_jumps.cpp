@@ -37,13 +37,26 @@ bool Avx2Assembler::make_way(const Target& target, bool writes) {
     any = true;
     if (writes) store(own, i);
   }
+  for (int half = 2 * temporaries; half < 2 * vectors; ++half) any |= move_home(target, half, writes);
   for (std::uint32_t i = 0; i < cached_registers; ++i) {
     const int half = target.cached[i].half;
     if (half < 0 || half == now_.cached[i].half) continue;
     any = true;
-    if (writes) put(Inst::kIdVmovdqu, x86::ymm(i), place(half));
+    if (writes) put(Inst::kIdVmovdqu, x86::ymm(i), memory_of(half));
   }
   return any;
+}
+
+/// Where behind the label a half is to be in its place, and here it is only elsewhere in memory.
+bool Avx2Assembler::move_home(const Target& target, int half, bool writes) {
+  const auto at = static_cast<std::size_t>(half);
+  if (now_.home[at].base == Home::place || target.home[at].base != Home::place) return false;
+  if (std::ranges::any_of(target.cached, [half](const Cached& there) { return there.half == half && there.dirty; })) return false;
+  if (writes) {
+    put(Inst::kIdVmovdqu, t(0), memory_of(half));
+    put(Inst::kIdVmovdqu, place(half), t(0));
+  }
+  return true;
 }
 
 void Avx2Assembler::jump(InstId id, const Label& label) {
@@ -52,7 +65,7 @@ void Avx2Assembler::jump(InstId id, const Label& label) {
   if (found != targets_.end()) {
     if (!returns) make_way(found->second, true);
     put(id, returns && make_way(found->second, false) ? way_to(label) : label);
-  } else if (std::ranges::all_of(now_.cached, [](const Cached& cached) { return cached.half < 0; })) {
+  } else if (std::ranges::all_of(now_.cached, [](const Cached& cached) { return cached.half < 0; }) && now_.home == State{}.home) {
     plain_.insert(label.id());
     put(id, label);
   } else {
@@ -66,9 +79,19 @@ Label Avx2Assembler::way_to(const Label& label) {
   const auto same = [](const Cached& a, const Cached& b) { return a.half == b.half && a.dirty == b.dirty; };
   std::vector<Jump>& jumps = targets_.contains(label.id()) ? ways_ : waiting_[label.id()];
   for (const Jump& jump : jumps)
-    if (jump.target == label && std::ranges::equal(jump.state.cached, now_.cached, same) && jump.state.undefined == now_.undefined)
+    if (jump.target == label && std::ranges::equal(jump.state.cached, now_.cached, same) && jump.state.home == now_.home &&
+        jump.state.undefined == now_.undefined)
       return jump.own;
   return jumps.emplace_back(Jump{newLabel(), label, now_}).own;
+}
+
+/// Homes of which all jumps know.
+std::array<Avx2Assembler::Home, 2 * Avx2Assembler::vectors> Avx2Assembler::common_homes(const std::vector<Jump>& jumps) {
+  auto homes = jumps.front().state.home;
+  for (const Jump& jump : jumps)
+    for (std::size_t i = 0; i < homes.size(); ++i)
+      if (jump.state.home[i] != homes[i]) homes[i] = {};
+  return homes;
 }
 
 /// Where code comes to a label by jumps alone that are all in one state, it goes on in that. Where it also comes to it without a jump, what
@@ -80,8 +103,9 @@ asmjit::Error Avx2Assembler::bind(const Label& label) {
     Assembler::bind(jumps.front().own);
     now_ = jumps.front().state;
   } else {
-    if (reachable_ && plain) flush();
+    if (reachable_ && plain) make_way({}, true);
     if (plain || !reachable_) now_ = {};
+    if (!reachable_ && !plain && !jumps.empty()) now_.home = common_homes(jumps);
     if (reachable_ && !plain && !jumps.empty()) now_.undefined.set();
     for (const Jump& jump : jumps) now_.undefined |= jump.state.undefined;
     ways_.insert(ways_.end(), jumps.begin(), jumps.end());
@@ -90,7 +114,7 @@ asmjit::Error Avx2Assembler::bind(const Label& label) {
     if (is_undefined(cached.half, now_.undefined) || cached.half >= 2 * vectors) cached = {};
   now_.mask = {};
   for (const int number : kept_masks) now_.mask[static_cast<std::size_t>(number)] = {.bits = true, .at = number};
-  targets_[label.id()] = {now_.cached, now_.undefined};
+  targets_[label.id()] = {now_.cached, now_.home, now_.undefined};
   reachable_ = true;
   return Assembler::bind(label);
 }

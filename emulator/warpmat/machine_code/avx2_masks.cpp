@@ -36,8 +36,24 @@ void Avx2Assembler::store_bits(const Operand& operand, const x86::Gp& from) {
   put(Inst::kIdMov, mask_bits(static_cast<int>(operand.id())), from);
 }
 
+/// Lanes that are not zero become ones.
+void Avx2Assembler::fill_lanes(const Mask& of) {
+  if (!of.raw) return;
+  const int at = of.at, bytes = of.words ? 4 : 8;
+  for (int half = 0; half < 2; ++half) {
+    const Ymm lanes = modify(half_of_mask(at, bytes, half));
+    zeros(t(3));
+    put(bytes == 4 ? Inst::kIdVpcmpeqd : Inst::kIdVpcmpeqq, lanes, lanes, t(3));
+    ones(t(3));
+    put(Inst::kIdVpxor, lanes, lanes, t(3));
+  }
+  for (Mask& copy : now_.mask)
+    if (copy.at == at) copy.raw = false;
+}
+
 /// Leaves rdi with other contents.
 void Avx2Assembler::load_bits(const x86::Gp& to, const Mask& from) {
+  fill_lanes(from);
   if (from.bits) {
     put(Inst::kIdMov, to, mask_bits(from.at));
   } else if (from.words || from.wides) {
@@ -58,6 +74,7 @@ Avx2Assembler::Ymm Avx2Assembler::lanes_of_mask(int number, int bytes, int half)
     ones(t(3));
     return t(3);
   }
+  fill_lanes(own);
   bool& has = bytes == 4 ? own.words : own.wides;
   if (!has) {
     load_bits(x86::esi, own);
@@ -118,6 +135,7 @@ void Avx2Assembler::or_masks(const Instruction& i) {
     zero ? put(Inst::kIdVmovdqa, to, second) : put(Inst::kIdVpor, to, first, second);
   }
   (wides ? result.wides : result.words) = true;
+  result.raw = a.raw || b.raw;
 }
 
 /// Sets the flag of zero.
@@ -160,15 +178,13 @@ bool Avx2Assembler::compare_half(const Instruction& i, const Ymm& to, int half) 
     return false;
   }
   if (i.id == Inst::kIdVptestmd || i.id == Inst::kIdVptestmq) {
-    zeros(t(3));
     put(Inst::kIdVpand, to, a, source(i[2], half));
-    put(same, to, to, t(3));
-    return true;
+    return false;
   }
   const auto comparison = static_cast<Comparison>(i[3].as<asmjit::Imm>().value());
   if (comparison == equal || comparison == differs) {
-    put(same, to, a, source(i[2], half));
-    return comparison == differs;
+    put(comparison == equal ? same : InstId{Inst::kIdVpxor}, to, a, source(i[2], half));
+    return false;
   }
   if (comparison == never || comparison == always) {
     zeros(to);
@@ -208,7 +224,9 @@ void Avx2Assembler::compare(const Instruction& i) {
   if (i.mask == number) return fail();
   const bool wides = i.id == Inst::kIdVpcmpq || i.id == Inst::kIdVpcmpuq || i.id == Inst::kIdVptestmq || i.id == Inst::kIdVcmppd;
   const int bytes = wides ? 8 : 4;
+  const bool tests = i.id == Inst::kIdVptestmd || i.id == Inst::kIdVptestmq, floating = i.id == Inst::kIdVcmpps || i.id == Inst::kIdVcmppd;
   Mask& result = begin_mask(i[0]);
+  result.raw = tests || (!floating && i[3].as<asmjit::Imm>().value() == differs);
   for (int half = 0; half < 2; ++half) {
     const Ymm to = write(half_of_mask(number, bytes, half));
     finish_compare(i, bytes, half, to, compare_half(i, to, half));

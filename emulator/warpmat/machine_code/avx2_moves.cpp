@@ -11,12 +11,28 @@ void Avx2Assembler::move(const Instruction& i) {
   if (i.mask >= 0) return move_masked(i, i.id == Inst::kIdVmovdqa32 || i.id == Inst::kIdVmovdqu32 ? 4 : 8);
   const bool stores = i[0].isMem();
   for (int half = 0; half < halves_of(i[stores ? 1 : 0]); ++half) {
-    const Operand from = source(i[1], half);
-    if (stores)
-      put(Inst::kIdVmovdqu, memory_half(i[0], half), from);
-    else
-      put(Inst::kIdVmovdqu, write(i[0], half), from);
+    const Operand& vector = i[stores ? 1 : 0];
+    const Home home = home_of(i[stores ? 0 : 1], half);
+    if (stores) {
+      put(Inst::kIdVmovdqu, memory_half(i[0], half), read(vector, half));
+    } else if (home.base == Home::place) {
+      const Operand from = source(i[1], half);
+      put(Inst::kIdVmovdqu, write(vector, half), from);
+    }
+    if (home.base != Home::place) set_home(half_of(vector, half), home, !stores);
   }
+}
+
+/// A half is what memory has there. It is loaded where it is used.
+void Avx2Assembler::set_home(int half, const Home& home, bool anew) {
+  const int i = find_cached(half);
+  if (i >= 0) {
+    Cached& cached = now_.cached[static_cast<std::size_t>(i)];
+    cached.dirty = false;
+    if (anew) cached = {};
+  }
+  now_.home[static_cast<std::size_t>(half)] = home;
+  if (half < 2 * temporaries) now_.undefined[static_cast<std::size_t>(half)] = false;
 }
 
 /// Memory of lanes that are not in the mask is not accessed, but by loads that keep their lanes of the result: that of the writer's own.
@@ -90,18 +106,19 @@ void Avx2Assembler::gather_words_by_wides(const Instruction& i) {
 /// Stores all lanes, one after the other.
 void Avx2Assembler::scatter(const Instruction& i) {
   if (now_.mask[static_cast<std::size_t>(i.mask)].known != Mask::all) return fail();
-  flush();
   x86::Mem mem = i[0].as<x86::Mem>();
   const x86::Ymm offsets = x86::ymm(mem.indexId());
+  flush();
   const bool wides = i.id == Inst::kIdVpscatterqq;
   mem.setIndex(x86::rsi, mem.shift());
   mem.setSize(wides ? 8 : 4);
   for (int lane = 0; lane < 8; ++lane) {
-    x86::Mem offset = place(half_of(offsets, 0)), element = place(half_of(i[1], 0));
-    offset.addOffset(8 * lane);
+    const int bytes = wides ? 8 : 4;
+    x86::Mem offset = memory_of(half_of(offsets, lane / 4)), element = memory_of(half_of(i[1], lane * bytes / 32));
+    offset.addOffset(8 * (lane % 4));
     offset.setSize(8);
-    element.addOffset((wides ? 8 : 4) * lane);
-    element.setSize(wides ? 8 : 4);
+    element.addOffset(bytes * lane % 32);
+    element.setSize(static_cast<std::uint32_t>(bytes));
     put(Inst::kIdMov, x86::rsi, offset);
     put(Inst::kIdMov, wides ? x86::Gp(x86::rdi) : x86::Gp(x86::edi), element);
     put(Inst::kIdMov, mem, wides ? x86::Gp(x86::rdi) : x86::Gp(x86::edi));

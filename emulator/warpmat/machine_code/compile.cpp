@@ -168,7 +168,9 @@ class Compiler {
     a.cmp(left, end - first);
     a.jl(leaves);
     a.sub(left, end - first);
+    live_->look_at(first, end);
     for (std::int32_t i = first; i < end; ++i) {
+      writer_.forget_dead([&](code::Slot slot, int bytes) { return live_->is_live_before(i, slot, bytes); });
       if (i == end - 1 && way(i) == Way::branch) end_piece(i);
       write_operation(i, end - i - 1);
     }

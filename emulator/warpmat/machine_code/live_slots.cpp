@@ -40,10 +40,28 @@ LiveSlots::LiveSlots(const code::Program& program, const std::vector<bool>& begi
 
 bool LiveSlots::is_live_behind(std::int32_t number, code::Slot slot, int bytes) const {
   if (!knows_sources_) return true;
-  const Set live = behind(number);
+  return has(behind(number), slot, bytes);
+}
+
+bool LiveSlots::is_live_before(std::int32_t number, code::Slot slot, int bytes) const {
+  return !knows_sources_ || has(before_[static_cast<std::size_t>(number - first_)], slot, bytes);
+}
+
+bool LiveSlots::has(const Set& live, code::Slot slot, int bytes) {
   bool found = false;
   for_units(slot, bytes, [&](std::size_t word, std::uint64_t bit) { found |= (live[word] & bit) != 0; });
   return found;
+}
+
+void LiveSlots::look_at(std::int32_t first, std::int32_t end) {
+  first_ = first;
+  before_.assign(static_cast<std::size_t>(end - first), {});
+  if (!knows_sources_) return;
+  Set live = behind(end - 1);
+  for (std::int32_t i = end - 1; i >= first; --i) {
+    step_back(i, live);
+    before_[static_cast<std::size_t>(i - first)] = live;
+  }
 }
 
 /// Of an operation behind which a piece begins.

@@ -24,6 +24,11 @@ std::optional<Vectors> best_vectors() {
   return all ? Vectors::avx512 : Vectors::avx2;
 }
 
+bool environment_has(std::string_view word) {
+  const char* const set = std::getenv("WARPMAT_MACHINE_CODE");
+  return set != nullptr && std::string_view(set).find(word) != std::string_view::npos;
+}
+
 template <Vectors vectors>
 std::unique_ptr<const code::MachineCode> compile_for(const code::Program& program, bool all_lanes) {
   return machine_code::compile(program, all_lanes, vectors);
@@ -32,15 +37,12 @@ std::unique_ptr<const code::MachineCode> compile_for(const code::Program& progra
 }  // namespace
 
 void use_machine_code() {
-  const char* const set = std::getenv("WARPMAT_MACHINE_CODE");
-  const std::string_view how = set == nullptr ? "" : set;
-  const auto has = [how](std::string_view word) { return how.find(word) != how.npos; };
-  if (has("never")) return;
-  use_machine_code(has("always") ? code::CompileWhen::at_once : code::CompileWhen::hot, has("avx2"));
+  if (!environment_has("never")) use_machine_code(environment_has("always") ? code::CompileWhen::at_once : code::CompileWhen::hot);
 }
 
-void use_machine_code(code::CompileWhen when, bool avx2_alone) {
-  if (const code::CompileProgram compile = find_program_compiler(avx2_alone); compile != nullptr) code::set_program_compiler(compile, when);
+void use_machine_code(code::CompileWhen when) {
+  const code::CompileProgram compile = find_program_compiler(environment_has("avx2"));
+  if (compile != nullptr) code::set_program_compiler(compile, when);
 }
 
 code::CompileProgram find_program_compiler(bool avx2_alone) {

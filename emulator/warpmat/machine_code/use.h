@@ -8,9 +8,9 @@ namespace warpmat {
 /// libraries for users do not need asmjit. The environment's WARPMAT_MACHINE_CODE says otherwise: `never`; `always`, from the first block
 /// on; `avx2`, without AVX-512; or `always,avx2`.
 void use_machine_code();
-/// The same whatever the environment says.
-void use_machine_code(code::CompileWhen when, bool avx2_alone = false);
-/// What it lets compile programs; null where there is nothing for this CPU.
-code::CompileProgram find_program_compiler(bool avx2_alone = false);
+/// The same, but for `never` and `always`.
+void use_machine_code(code::CompileWhen when);
+/// What compiles programs for this CPU, or for one without AVX-512; null where there is nothing.
+code::CompileProgram find_program_compiler(bool avx2_alone);
 
 }  // namespace warpmat

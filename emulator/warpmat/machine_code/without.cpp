@@ -5,7 +5,7 @@
 namespace warpmat {
 
 void use_machine_code() {}
-void use_machine_code(code::CompileWhen, bool) {}
+void use_machine_code(code::CompileWhen) {}
 code::CompileProgram find_program_compiler(bool) {
   return nullptr;
 }

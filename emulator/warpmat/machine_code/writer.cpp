@@ -119,6 +119,17 @@ void Writer::forget() {
   if (halves_ != nullptr) halves_->forget_vectors(0, Avx2Assembler::vectors);
 }
 
+void Writer::forget_dead(const std::function<bool(Slot, int)>& is_live) {
+  for (int i = 0; i < held_rows; ++i) {
+    Held& held = held_[static_cast<std::size_t>(i)];
+    if (!held.is_held || held.slot < 0 || is_live(held.slot, held.parts * vector_bytes)) continue;
+    const int first = first_vector + 2 * i;
+    if (halves_ != nullptr) halves_->forget_vectors(first, first + held.parts);
+    if (held.parts == 4) held_[static_cast<std::size_t>(i) + 1] = {};
+    held = {};
+  }
+}
+
 void Writer::load_mask() {
   const Operation& op = operation();
   assembler_.mov(x86::r8d, member(offsetof(CodeContext, lanes), 4));

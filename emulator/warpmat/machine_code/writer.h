@@ -107,6 +107,8 @@ class Writer {
   /// Code that lies behind all other, where it is not in the way.
   void behind(std::function<void()> write) { behind_.push_back(std::move(write)); }
   void forget();
+  /// Vectors that hold what nothing reads any more, as is_live() says, are free.
+  void forget_dead(const std::function<bool(Slot slot, int bytes)>& is_live);
 
   void begin_code();
   /// Writes what lies behind the code.
