@@ -1,6 +1,7 @@
-// Kernels as machine code leave what the interpreter leaves: bytes, counts of operations, errors. Where the CPU has no AVX-512, or asmjit
-// is not there, both are the interpreter.
+// Kernels as machine code leave what the interpreter leaves: bytes, counts of operations, errors; with AVX-512 and with AVX2, as far as the
+// CPU has them.
 
+#include <atomic>
 #include <cfenv>
 #include <cstdint>
 #include <random>
@@ -18,18 +19,36 @@
 namespace warpmat::machine_code_test {
 namespace {
 
-/// All programs are compiled at once, or none is.
+std::vector<code::CompileProgram> compilers() {
+  std::vector<code::CompileProgram> found;
+  for (const bool avx2_alone : {false, true})
+    if (const code::CompileProgram compile = find_program_compiler(avx2_alone); compile != nullptr)
+      if (found.empty() || found.back() != compile) found.push_back(compile);
+  return found;
+}
+
+/// All programs are compiled at once by `compile`, or none is where it is null.
 class Compiling {
  public:
-  explicit Compiling(bool compiles) {
-    if (compiles)
-      use_machine_code(code::CompileWhen::at_once);
-    else
-      code::set_program_compiler(nullptr);
+  explicit Compiling(code::CompileProgram compile) {
+    own = compile;
+    code::set_program_compiler(compile == nullptr ? nullptr : compile_all, code::CompileWhen::at_once);
   }
-  ~Compiling() { use_machine_code(); }
+  ~Compiling() {
+    use_machine_code();
+    CHECK(refused.exchange(0) == 0);
+  }
   Compiling(const Compiling&) = delete;
   Compiling& operator=(const Compiling&) = delete;
+
+ private:
+  static std::unique_ptr<const code::MachineCode> compile_all(const code::Program& program, bool all_lanes) {
+    auto made = own(program, all_lanes);
+    if (made == nullptr) ++refused;
+    return made;
+  }
+  static inline code::CompileProgram own = nullptr;
+  static inline std::atomic<int> refused = 0;
 };
 
 struct Shape {
@@ -89,8 +108,8 @@ std::vector<std::uint64_t> make_inputs() {
   return values;
 }
 
-Left run(const Module& module, const Shape& shape, bool compiles, const LaunchOptions& options = {}) {
-  const Compiling compiling(compiles);
+Left run(const Module& module, const Shape& shape, code::CompileProgram compile, const LaunchOptions& options = {}) {
+  const Compiling compiling(compile);
   DeviceMemory memory;
   const std::uint64_t in = memory.allocate(make_inputs(), "in"), out = memory.allocate(8 * inputs, "out");
   Left left;
@@ -124,10 +143,13 @@ Module kernel_of(const std::string& body, const std::string& before = "") {
 }
 
 void check_same(const Module& module, const Shape& shape, const LaunchOptions& options = {}) {
-  const Left interpreted = run(module, shape, false, options), compiled = run(module, shape, true, options);
-  CHECK(compiled.error == interpreted.error);
-  CHECK(compiled.operations == interpreted.operations);
-  CHECK((compiled.memory == interpreted.memory));
+  const Left interpreted = run(module, shape, nullptr, options);
+  for (const code::CompileProgram compile : compilers()) {
+    const Left compiled = run(module, shape, compile, options);
+    CHECK(compiled.error == interpreted.error);
+    CHECK(compiled.operations == interpreted.operations);
+    CHECK((compiled.memory == interpreted.memory));
+  }
 }
 
 constexpr Shape whole{40, 64}, partial{37, 50}, more_warps{30, 128}, clusters{36, 64, 4};
@@ -415,17 +437,18 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
 
 TEST_CASE("machine code rounds as PTX says, whatever the host's mode is, and raises nothing there", "[machine_code]") {
   const Module module = kernel_of("mov.b32 %f1, %x; mov.b32 %f2, %y; div.rn.f32 %f0, %f1, %f2; mov.b32 %w, %f0; cvt.u64.u32 %d, %w;");
-  const Left expected = run(module, whole, false);
-  for (const int mode : {FE_UPWARD, FE_TOWARDZERO}) {
-    std::fesetround(mode);
-    std::feclearexcept(FE_ALL_EXCEPT);
-    const Left left = run(module, whole, true);
-    const int raised = std::fetestexcept(FE_DIVBYZERO | FE_INVALID), kept = std::fegetround();
-    std::fesetround(FE_TONEAREST);
-    CHECK((left == expected));
-    CHECK(raised == 0);
-    CHECK(kept == mode);
-  }
+  const Left expected = run(module, whole, nullptr);
+  for (const code::CompileProgram compile : compilers())
+    for (const int mode : {FE_UPWARD, FE_TOWARDZERO}) {
+      std::fesetround(mode);
+      std::feclearexcept(FE_ALL_EXCEPT);
+      const Left left = run(module, whole, compile);
+      const int raised = std::fetestexcept(FE_DIVBYZERO | FE_INVALID), kept = std::fegetround();
+      std::fesetround(FE_TONEAREST);
+      CHECK((left == expected));
+      CHECK(raised == 0);
+      CHECK(kept == mode);
+    }
 }
 
 }  // namespace warpmat::machine_code_test

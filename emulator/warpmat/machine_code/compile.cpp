@@ -82,8 +82,8 @@ class CompiledProgram final : public MachineCode {
 
 class Compiler {
  public:
-  Compiler(const Program& program, bool all_lanes)
-      : program_(program), writer_(holder_after_init(), program, all_lanes, modifiers_), all_lanes_(all_lanes) {}
+  Compiler(const Program& program, bool all_lanes, Vectors vectors)
+      : program_(program), writer_(holder_after_init(), program, all_lanes, vectors, modifiers_), all_lanes_(all_lanes) {}
 
   std::unique_ptr<const MachineCode> compile() {
     find_pieces();
@@ -164,7 +164,11 @@ class Compiler {
       return end;
     }
     count_down(operation(first), first, end - first);
-    for (std::int32_t i = first; i < end; ++i) write_operation(i, end - i - 1);
+    live_->look_at(first, end);
+    for (std::int32_t i = first; i < end; ++i) {
+      writer_.forget_dead([&](code::Slot slot, int bytes) { return live_->is_live_before(i, slot, bytes); });
+      write_operation(i, end - i - 1);
+    }
     if (way(end - 1) != Way::branch) end_piece(end - 1);
     if (end == count()) writer_.leave_before(end, 0);
     return end;
@@ -189,7 +193,7 @@ class Compiler {
     return operation(begin - 1).guarded || way(begin - 1) == Way::inside;
   }
 
-  void end_piece(std::int32_t last) { is_joined(last + 1) ? writer_.pass_on(live_behind(last)) : writer_.end_piece(live_behind(last)); }
+  void end_piece(std::int32_t last) { is_joined(last + 1) ? writer_.forget_dead(live_behind(last)) : writer_.end_piece(live_behind(last)); }
 
   /// An operation of the machine's step(): without lanes that execute it nothing is to be done.
   void write_step(std::int32_t i) {
@@ -221,7 +225,6 @@ class Compiler {
 
   void write_operation(std::int32_t i, std::int32_t ahead) {
     writer_.begin(i, ahead);
-    writer_.set_live([this, i](code::Slot slot, int bytes) { return live_->is_live_before(i, slot, bytes); });
     const Operation& op = operation(i);
     if (op.semantics == Semantics::branch) return write_branch(op, i);
     if (op.semantics == Semantics::exchange || op.semantics == Semantics::warp_barrier) {
@@ -263,7 +266,7 @@ class Compiler {
     a.je(goes_on ? writer_.ending_to(target, live_behind(i)) : target);
     a.test(x86::eax, x86::eax);
     a.jnz(writer_.leaving_before(i, 1));
-    if (goes_on) writer_.pass_on(live_behind(i));
+    if (goes_on) writer_.forget_dead(live_behind(i));
   }
 
   const Program& program_;
@@ -281,8 +284,8 @@ class Compiler {
 
 }  // namespace
 
-std::unique_ptr<const MachineCode> compile(const Program& program, bool all_lanes) {
-  return Compiler(program, all_lanes).compile();
+std::unique_ptr<const MachineCode> compile(const Program& program, bool all_lanes, Vectors vectors) {
+  return Compiler(program, all_lanes, vectors).compile();
 }
 
 }  // namespace warpmat::machine_code

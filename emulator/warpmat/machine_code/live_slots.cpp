@@ -39,35 +39,29 @@ LiveSlots::LiveSlots(const code::Program& program, const std::vector<bool>& begi
 }
 
 bool LiveSlots::is_live_behind(std::int32_t number, code::Slot slot, int bytes) const {
-  return !knows_sources_ || has(behind(number), slot, bytes);
+  if (!knows_sources_) return true;
+  return has(behind(number), slot, bytes);
 }
 
-bool LiveSlots::is_live_before(std::int32_t number, code::Slot slot, int bytes) {
-  return !knows_sources_ || has(before(number), slot, bytes);
+bool LiveSlots::is_live_before(std::int32_t number, code::Slot slot, int bytes) const {
+  return !knows_sources_ || has(before_[static_cast<std::size_t>(number - first_)], slot, bytes);
 }
 
 bool LiveSlots::has(const Set& live, code::Slot slot, int bytes) {
-  if (slot < 0) return false;  // constants stay where they are
   bool found = false;
   for_units(slot, bytes, [&](std::size_t word, std::uint64_t bit) { found |= (live[word] & bit) != 0; });
   return found;
 }
 
-const LiveSlots::Set& LiveSlots::before(std::int32_t number) {
-  const auto known = static_cast<std::int32_t>(before_.size());
-  if (number >= first_ && number < first_ + known) return before_[static_cast<std::size_t>(number - first_)];
-  const auto begins = [&](std::int32_t at) { return begins_[static_cast<std::size_t>(at)]; };
-  first_ = number;
-  while (first_ > 0 && !begins(first_)) --first_;
-  std::int32_t end = number + 1;
-  while (end < static_cast<std::int32_t>(program_.operations.size()) && !begins(end)) ++end;
-  before_.resize(static_cast<std::size_t>(end - first_));
+void LiveSlots::look_at(std::int32_t first, std::int32_t end) {
+  first_ = first;
+  before_.assign(static_cast<std::size_t>(end - first), {});
+  if (!knows_sources_) return;
   Set live = behind(end - 1);
-  for (std::int32_t i = end - 1; i >= first_; --i) {
+  for (std::int32_t i = end - 1; i >= first; --i) {
     step_back(i, live);
-    before_[static_cast<std::size_t>(i - first_)] = live;
+    before_[static_cast<std::size_t>(i - first)] = live;
   }
-  return before_[static_cast<std::size_t>(number - first_)];
 }
 
 /// Of an operation behind which a piece begins.

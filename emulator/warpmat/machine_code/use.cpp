@@ -3,6 +3,7 @@
 #include <warpmat/machine_code/use.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include <warpmat/machine_code/writer.h>
@@ -10,23 +11,44 @@
 namespace warpmat {
 namespace {
 
-bool has_instructions() {
+using machine_code::Vectors;
+
+/// Of this CPU; nothing where it has neither.
+std::optional<Vectors> best_vectors() {
   __builtin_cpu_init();
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi") ||
+      !__builtin_cpu_supports("lzcnt"))
+    return std::nullopt;
+  const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512vl");
+  return all ? Vectors::avx512 : Vectors::avx2;
+}
+
+bool environment_has(std::string_view word) {
+  const char* const set = std::getenv("WARPMAT_MACHINE_CODE");
+  return set != nullptr && std::string_view(set).find(word) != std::string_view::npos;
+}
+
+template <Vectors vectors>
+std::unique_ptr<const code::MachineCode> compile_for(const code::Program& program, bool all_lanes) {
+  return machine_code::compile(program, all_lanes, vectors);
 }
 
 }  // namespace
 
 void use_machine_code() {
-  const char* const set = std::getenv("WARPMAT_MACHINE_CODE");
-  const std::string_view how = set == nullptr ? "" : set;
-  if (how == "never") return;
-  use_machine_code(how == "always" ? code::CompileWhen::at_once : code::CompileWhen::hot);
+  if (!environment_has("never")) use_machine_code(environment_has("always") ? code::CompileWhen::at_once : code::CompileWhen::hot);
 }
 
 void use_machine_code(code::CompileWhen when) {
-  if (has_instructions()) code::set_program_compiler(machine_code::compile, when);
+  const code::CompileProgram compile = find_program_compiler(environment_has("avx2"));
+  if (compile != nullptr) code::set_program_compiler(compile, when);
+}
+
+code::CompileProgram find_program_compiler(bool avx2_alone) {
+  const std::optional<Vectors> best = best_vectors();
+  if (!best) return nullptr;
+  return *best == Vectors::avx512 && !avx2_alone ? compile_for<Vectors::avx512> : compile_for<Vectors::avx2>;
 }
 
 }  // namespace warpmat

@@ -4,11 +4,13 @@
 
 namespace warpmat {
 
-/// Lets programs that have become hot run as the CPU's own code, where it has AVX-512: for commands, the CUDA runtime and Python. The
-/// libraries for users do not need asmjit. The environment's WARPMAT_MACHINE_CODE says otherwise: `never`, or `always` from the first block
-/// on.
+/// Lets programs that have become hot run as the CPU's own code, where it has AVX2: for commands, the CUDA runtime and Python. The
+/// libraries for users do not need asmjit. The environment's WARPMAT_MACHINE_CODE says otherwise: `never`; `always`, from the first block
+/// on; `avx2`, without AVX-512; or `always,avx2`.
 void use_machine_code();
-/// The same whatever the environment says.
+/// The same, but for `never` and `always`.
 void use_machine_code(code::CompileWhen when);
+/// What compiles programs for this CPU, or for one without AVX-512; null where there is nothing.
+code::CompileProgram find_program_compiler(bool avx2_alone);
 
 }  // namespace warpmat

@@ -6,5 +6,8 @@ namespace warpmat {
 
 void use_machine_code() {}
 void use_machine_code(code::CompileWhen) {}
+code::CompileProgram find_program_compiler(bool) {
+  return nullptr;
+}
 
 }  // namespace warpmat

@@ -14,6 +14,8 @@ constexpr int most_results = 2, most_sources = 6;
 constexpr int results_at = 0, sources_at = 8 * (most_results + 1), scratch_at = sources_at + 8 * (most_sources + 1);
 constexpr int result_bytes = 256, scratch_bytes = most_results * result_bytes + 64;
 constexpr int stack_bytes = scratch_at + scratch_bytes + 8;
+// Where vectors are halves, these have places above, and the stack begins at a multiple of a vector; what it was lies behind them.
+constexpr int halves_at = (stack_bytes + 63) / 64 * 64, stack_at = halves_at + Avx2Assembler::place_bytes;
 static_assert(stack_bytes % 16 == 8);  // aligns calls: 6 registers and the return address lie above
 
 int parts_of(RegisterClass register_class) {
@@ -31,17 +33,31 @@ constexpr std::uint32_t words_of(Table table) {
 
 }  // namespace
 
-Writer::Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers)
-    : assembler_(&holder),
+Writer::Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, Vectors vectors,
+               std::deque<scalar::Modifiers>& modifiers)
+    : made_(vectors == Vectors::avx512 ? std::make_unique<x86::Assembler>(&holder) : std::make_unique<Avx2Assembler>(holder, halves_at)),
+      halves_(vectors == Vectors::avx2 ? static_cast<Avx2Assembler*>(made_.get()) : nullptr),
+      assembler_(*made_),
       program_(program),
       all_lanes_(all_lanes),
       modifiers_(modifiers),
       leave_(assembler_.newLabel()),
       tables_(assembler_.newLabel()) {}
 
+void Writer::begin_stack() {
+  if (halves_ == nullptr) {
+    assembler_.sub(x86::rsp, stack_bytes);
+    return;
+  }
+  assembler_.mov(x86::rax, x86::rsp);
+  assembler_.sub(x86::rsp, stack_at + 8);
+  assembler_.and_(x86::rsp, -vector_bytes);
+  assembler_.mov(x86::qword_ptr(x86::rsp, stack_at), x86::rax);
+}
+
 void Writer::begin_code() {
   for (const x86::Gp& gp : saved) assembler_.push(gp);
-  assembler_.sub(x86::rsp, stack_bytes);
+  begin_stack();
   assembler_.mov(context, x86::rdi);
   assembler_.mov(frame, member(offsetof(CodeContext, frame), 8));
   assembler_.mov(constants, member(offsetof(CodeContext, constants), 8));
@@ -59,9 +75,10 @@ void Writer::end_code() {
   assembler_.bind(leave_);
   assembler_.mov(member(offsetof(CodeContext, left), 4), left);
   assembler_.vzeroupper();
-  assembler_.add(x86::rsp, stack_bytes);
+  halves_ == nullptr ? assembler_.add(x86::rsp, stack_bytes) : assembler_.mov(x86::rsp, x86::qword_ptr(x86::rsp, stack_at));
   for (auto gp = saved.rbegin(); gp != saved.rend(); ++gp) assembler_.pop(*gp);
   assembler_.ret();
+  if (halves_ != nullptr) halves_->finish();
   assembler_.align(asmjit::AlignMode::kData, vector_bytes);
   assembler_.bind(tables_);
   const auto words = [&](std::uint32_t count, auto value) {
@@ -98,6 +115,22 @@ void Writer::begin(std::int32_t number, std::int32_t ahead) {
   lane_wise_ = false;
   uniform_sources_ = true;
   has_outside_ = false;
+  if (halves_ != nullptr) halves_->forget_vectors(0, first_vector);
+}
+
+void Writer::forget() {
+  for (Held& held : held_) held.is_held = false;
+  if (halves_ != nullptr) halves_->forget_vectors(0, Avx2Assembler::vectors);
+}
+
+void Writer::forget_dead(const IsLive& is_live) {
+  for (int i = 0; i < held_rows; ++i) {
+    Held& held = held_[static_cast<std::size_t>(i)];
+    if (!held.is_held || held.slot < 0 || is_live(held.slot, held.parts * vector_bytes)) continue;
+    const int first = first_vector + 2 * i;
+    if (halves_ != nullptr) halves_->forget_vectors(first, first + (held.has_two_rows() ? 4 : 2));
+    held = {};
+  }
 }
 
 void Writer::load_mask() {
@@ -154,19 +187,17 @@ void Writer::forget_uniform() {
   }
 }
 
-void Writer::pass_on(const IsLive& is_live) {
-  for (Held& held : held_)
-    if (held.is_held && held.slot >= 0 && !is_live(held.slot, held.parts * vector_bytes)) held.is_held = false;
-}
-
 void Writer::end_piece(const IsLive& is_live) {
-  pass_on(is_live);
+  forget_dead(is_live);
   store_all();
   forget();
 }
 
 void Writer::bind_entry(const asmjit::Label& piece) {
-  if (std::ranges::none_of(held_, &Held::is_held)) return static_cast<void>(assembler_.bind(piece));
+  if (std::ranges::none_of(held_, &Held::is_held)) {
+    forget();
+    return static_cast<void>(assembler_.bind(piece));
+  }
   const asmjit::Label here = assembler_.newLabel();
   assembler_.bind(here);
   behind_.push_back([this, piece, here, held = held_] {
@@ -204,21 +235,14 @@ Rows Writer::rows_of(int row, int parts, bool uniform) const {
   return rows;
 }
 
-/// When the row was used last: never if nothing reads what it has.
+/// When the row was used last: never if it is free.
 std::uint64_t Writer::last_use(int row) const {
   const Held &own = held_[static_cast<std::size_t>(row)], &whole = held_[static_cast<std::size_t>(holder(row))];
   const std::uint64_t used = std::max(own.used, whole.used);
-  return used >= begun_at_ || (whole.is_held && !is_dead(whole)) ? used : 0;
+  return used >= begun_at_ || whole.is_held ? used : 0;
 }
 
-void Writer::give_up(int row) {
-  Held& held = held_[static_cast<std::size_t>(row)];
-  if (held.is_held && !is_dead(held)) store_row(row);
-  held.is_held = false;
-}
-
-/// The row that nothing reads any more, or has not been used for the longest time, of a wide the pair of rows; none that this operation
-/// uses.
+/// The row that has not been used for the longest time, of a wide the pair of rows; none that this operation uses.
 int Writer::find_room(int parts) {
   const int step = parts / 2;
   int best = -1;
@@ -230,7 +254,9 @@ int Writer::find_room(int parts) {
     best = i;
   }
   for (int j = best; j < best + step; ++j) {
-    give_up(holder(j));
+    const int held = holder(j);
+    store_row(held);
+    held_[static_cast<std::size_t>(held)].is_held = false;
     held_[static_cast<std::size_t>(j)] = {.used = begun_at_};
   }
   return best;

@@ -12,6 +12,7 @@
 
 #include <warpmat/ir/code.h>
 #include <warpmat/ir/machine_code.h>
+#include <warpmat/machine_code/avx2_assembler.h>
 #include <warpmat/scalar/kernel.h>
 
 namespace warpmat::machine_code {
@@ -21,6 +22,9 @@ using code::CodeContext;
 using code::Operation;
 using code::RegisterClass;
 using code::Slot;
+
+/// Whose instructions the code has.
+enum class Vectors : std::uint8_t { avx2, avx512 };
 
 /// A register of a warp in the CPU's registers: 2 vectors of 16 words, or 4 of 8 wides. One whose lanes are equal has one vector, which
 /// each part is.
@@ -51,7 +55,8 @@ class Writer {
   using IsLive = std::function<bool(Slot slot, int bytes)>;
 
   /// `modifiers` lives as long as the code.
-  Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, std::deque<scalar::Modifiers>& modifiers);
+  Writer(asmjit::CodeHolder& holder, const code::Program& program, bool all_lanes, Vectors vectors,
+         std::deque<scalar::Modifiers>& modifiers);
 
   x86::Assembler& a() { return assembler_; }
   const code::Program& program() const { return program_; }
@@ -59,8 +64,6 @@ class Writer {
   // ---- The operation
   /// Begins operation `number`, behind which `ahead` more of its piece follow. Its lanes' mask is ready where it is masked.
   void begin(std::int32_t number, std::int32_t ahead);
-  /// What this and later operations may read, from now on.
-  void set_live(IsLive is_live) { is_live_ = std::move(is_live); }
   std::int32_t number() const { return number_; }
   const Operation& operation() const { return program_.operations[static_cast<std::size_t>(number_)]; }
   /// Whether lanes of the warp may not execute it: results of those stay.
@@ -97,8 +100,6 @@ class Writer {
   void forget_uniform();
   /// The piece ends: of what vectors have, memory gets what is live.
   void end_piece(const IsLive& is_live);
-  /// The piece ends, and the next one goes on with what vectors have of what is live.
-  void pass_on(const IsLive& is_live);
   /// The label of the next piece, from where all registers are in memory: for vectors to have what was passed on, they are loaded there.
   void bind_entry(const asmjit::Label& piece);
   /// A place behind all code that ends the piece and jumps to another.
@@ -132,9 +133,9 @@ class Writer {
   asmjit::Label leaving_here() { return leaving_before(number_, ahead_ + 1); }
   /// Code that lies behind all other, where it is not in the way.
   void behind(std::function<void()> write) { behind_.push_back(std::move(write)); }
-  void forget() {
-    for (Held& held : held_) held.is_held = false;
-  }
+  void forget();
+  /// Vectors that hold what nothing reads any more are free.
+  void forget_dead(const IsLive& is_live);
 
   void begin_code();
   /// Writes what lies behind the code.
@@ -155,17 +156,16 @@ class Writer {
   static constexpr int first_vector = 8, held_rows = 12, vector_bytes = 64;
   using AllHeld = std::array<Held, held_rows>;
 
+  void begin_stack();
   const Slot* slots() const { return program_.slots.data() + operation().slots; }
   int find_room(int parts);
   Rows rows_of(int row, int parts, bool uniform) const;
-  bool is_dead(const Held& held) const { return held.slot >= 0 && !is_live_(held.slot, held.parts * vector_bytes); }
   /// The row that holds what is in this one.
   int holder(int row) const { return row % 2 != 0 && held_[static_cast<std::size_t>(row) - 1].has_two_rows() ? row - 1 : row; }
   std::uint64_t last_use(int row) const;
   void forget_overlap(Slot slot, int bytes);
   void store_overlap(Slot slot, int bytes);
   void store_row(int row);
-  void give_up(int row);
   void load_all(const AllHeld& all);
   void merge(const Rows& rows, Slot slot);
   void call_outside();
@@ -173,7 +173,9 @@ class Writer {
   void take_aside(int i);
   void hold(const Rows& rows, Slot slot);
 
-  x86::Assembler assembler_;
+  std::unique_ptr<x86::Assembler> made_;
+  Avx2Assembler* halves_;  ///< the same, where the CPU's vectors are those of AVX2
+  x86::Assembler& assembler_;
   const code::Program& program_;
   bool all_lanes_;
   bool masked_ = false, lane_wise_ = false, uniform_sources_ = true;
@@ -184,11 +186,10 @@ class Writer {
   asmjit::Label leave_, tables_, outside_, continue_;
   bool has_outside_ = false;
   std::vector<std::function<void()>> behind_;
-  IsLive is_live_;
 };
 
 /// Null: nothing of it is worth it.
-std::unique_ptr<const code::MachineCode> compile(const code::Program& program, bool all_lanes);
+std::unique_ptr<const code::MachineCode> compile(const code::Program& program, bool all_lanes, Vectors vectors);
 
 /// Writes the operation's code where there is a row for it: rows.cpp. False: nothing is written.
 bool write_computation(Writer& writer);
