@@ -53,9 +53,13 @@ class ClusterShares {
   static constexpr std::uint64_t fewest_portions = 4;  ///< of a thread
   static constexpr std::uint64_t largest_portion = 8;
 
-  struct alignas(64) Queue {  // all threads change it: a cache line of its own
+  static constexpr std::size_t cache_line = 64;
+
+  struct Queue {
+    std::byte before[cache_line];  // all threads change what follows, so nothing that they read shares its cache line
     std::atomic<std::uint64_t> begun = 0;
     std::atomic<bool> taken = false;
+    std::byte behind[cache_line];
   };
 
   /// How many clusters a thread takes at once where so many are left: fewer and fewer, so that all threads end at nearly the same time.

@@ -20,6 +20,7 @@
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/cluster_shares.h>
 #include <warpmat/machine/quick_blocks.h>
+#include <warpmat/machine/spare_object.h>
 #include <warpmat/machine/threads.h>
 #include <warpmat/numeric/checked_size.h>
 
@@ -63,7 +64,7 @@ void check_room(const LaunchState& launch, std::uint64_t clusters) {
 }
 
 /// Schedules the clusters of a grid whose operations have no order among them.
-class UnorderedGrid final : public GridRun {
+class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
  public:
   UnorderedGrid(const LaunchState& launch, int jobs)
       : launch_(launch),
