@@ -29,8 +29,9 @@ Helped refuse(CodeContext& context, std::uint32_t, std::uint32_t) {
 /// Whether nothing but registers, shared memory and places in the code can tell two ways to run a block apart.
 bool is_plain(const LaunchState& launch) {
   const LaunchOptions& options = launch.options;
-  return launch.config.cluster.count() == 1 && options.schedule == 0 && options.observers_of_clusters.empty() && options.observers.empty() &&
-         options.timing != Timing::card && options.most_operations == 0 && !launch.end && !launch.program.reads_clock;
+  return launch.config.cluster.count() == 1 && options.schedule == 0 && options.observers_of_clusters.empty() &&
+         options.observers.empty() && options.timing != Timing::card && options.most_operations == 0 && !launch.end &&
+         !launch.program.reads_clock;
 }
 
 /// Whether no check looks at the launch's clusters. False where that takes more than a look: a check of races keeps what it has made.

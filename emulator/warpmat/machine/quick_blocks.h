@@ -23,7 +23,7 @@ class QuickBlocks {
 
   /// Whether run() may begin: at once where no check looks at the launch. Else look_at() decides, of a `cluster` of the launch that has not
   /// run yet: its observers say whether they would miss something.
-  bool ready() const { return usable_ && code_ != nullptr; }
+  bool ready() const { return usable_ && looked_ && code_ != nullptr; }
   void look_at(Cluster& cluster);
 
   /// Runs cluster `number`. Null: it has ended, after so many operations. Else it is to go on.

@@ -6,8 +6,8 @@
 
 namespace warpmat::machine {
 
-/// A base of final classes of which each launch makes one. The memory of one that has ended is kept for the next: to ask malloc() for pieces
-/// of this size takes a part of a small launch that can be measured.
+/// A base of final classes of which each launch makes one. The memory of one that has ended is kept for the next: to ask malloc() for
+/// pieces of this size takes a part of a small launch that can be measured.
 template <typename Object>
 class SpareObject {
  public:
