@@ -1,15 +1,19 @@
 // Kernels as machine code leave what the interpreter leaves: bytes, counts of operations, errors; with AVX-512 and with AVX2, as far as the
 // CPU has them.
 
+#include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
 
+#include <warpmat/execute/fast/instruction_sets.h>
+#include <warpmat/ir/code.h>
 #include <warpmat/ir/machine_code.h>
 #include <warpmat/machine_code/use.h>
 
@@ -44,10 +48,18 @@ class Compiling {
  private:
   static std::unique_ptr<const code::MachineCode> compile_all(const code::Program& program, bool all_lanes) {
     auto made = own(program, all_lanes);
-    if (made == nullptr) ++refused;
+    if (made == nullptr)
+      ++refused;
+    else
+      for (std::size_t i = 0; i < program.operations.size(); ++i) places.push_back(made->place(static_cast<std::int32_t>(i)).code);
     return made;
   }
   static inline code::CompileProgram own = nullptr;
+
+ public:
+  static inline std::vector<std::uint32_t> places;  ///< where the code of each operation begins, of all that was compiled
+
+ private:
   static inline std::atomic<int> refused = 0;
 };
 
@@ -466,7 +478,7 @@ TEST_CASE("what code knows of memory it knows no longer where that has gone", "[
     ret;
 )",
                                   "sm_90");
-  const Compiling compiling(true);
+  const Compiling compiling(find_program_compiler(false));
   const Kernel kernel(module, "k");
   for (const std::uint32_t blocks : {1u, 3u, 40u}) {
     DeviceMemory memory;
@@ -481,6 +493,24 @@ TEST_CASE("what code knows of memory it knows no longer where that has gone", "[
     for (int i = 0; i < 2; ++i) run_it();
     CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 9));
   }
+}
+
+TEST_CASE("machine code has the instructions that the kernels have", "[machine_code]") {
+  const std::vector<std::string_view> sets = instruction_sets();
+  if (std::ranges::find(sets, "AVX2") == sets.end()) return;  // there is no machine code
+  const Module module = kernel_of("add.u64 %d, %a, %b; @%p1 bra OVER; mul.lo.u64 %d, %d, %b; OVER: max.u64 %d, %d, %c;");
+  const auto places_of = [&](code::CompileProgram compile, std::string_view set) {
+    use_instruction_set(set);
+    Compiling::places.clear();
+    const Left left = run(module, whole, compile, {.jobs = 1});
+    use_best_instruction_set();
+    CHECK((left == run(module, whole, nullptr)));
+    return Compiling::places;
+  };
+  const auto narrow = places_of(find_program_compiler(true), sets.front());
+  CHECK(narrow.empty() == (find_program_compiler(true) == nullptr));
+  CHECK(places_of(find_program_compiler(false), "AVX2") == narrow);
+  if (sets.front() == "AVX-512" && !narrow.empty()) CHECK(places_of(find_program_compiler(false), sets.front()) != narrow);
 }
 
 TEST_CASE("machine code rounds as PTX says, whatever the host's mode is, and raises nothing there", "[machine_code]") {

@@ -5,6 +5,7 @@
 
 #include <warpmat/machine_code/writer.h>
 #include <warpmat/ptx/syntax/module.h>
+#include <warpmat/scalar/by_instruction_set.h>
 #include <warpmat/scalar/kernel.h>
 
 namespace warpmat::machine_code {
@@ -553,12 +554,12 @@ constexpr Row rows[] = {
 };
 
 const std::map<scalar::Function, Write>& by_kernel() {
-  static const std::map<scalar::Function, Write> all = [] {
+  static constinit scalar::ByInstructionSet<std::map<scalar::Function, Write>> all;
+  return all.get([] {
     std::map<scalar::Function, Write> made;
     for (const Row& row : rows) made.emplace(scalar::find_kernel(row.kernel), row.write);
     return made;
-  }();
-  return all;
+  });
 }
 
 // ---- What has no kernel

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include <hwy/targets.h>
 #include <warpmat/machine_code/writer.h>
+#include <warpmat/numeric/kernels_reach.h>
 
 namespace warpmat {
 namespace {
@@ -29,9 +31,11 @@ bool environment_has(std::string_view word) {
   return set != nullptr && std::string_view(set).find(word) != std::string_view::npos;
 }
 
-template <Vectors vectors>
+/// As the kernels that the code calls: it has no instructions beyond theirs, and there is none where they have not AVX2.
+template <Vectors best>
 std::unique_ptr<const code::MachineCode> compile_for(const code::Program& program, bool all_lanes) {
-  return machine_code::compile(program, all_lanes, vectors);
+  if (!kernels_reach(HWY_AVX2)) return nullptr;
+  return machine_code::compile(program, all_lanes, kernels_reach(HWY_AVX3) ? best : Vectors::avx2);
 }
 
 }  // namespace
