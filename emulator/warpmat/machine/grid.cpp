@@ -18,7 +18,6 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
-#include <warpmat/machine/cluster_shares.h>
 #include <warpmat/machine/quick_blocks.h>
 #include <warpmat/machine/spare_object.h>
 #include <warpmat/machine/threads.h>
@@ -63,14 +62,15 @@ void check_room(const LaunchState& launch, std::uint64_t clusters) {
                     warps * warp_bytes + launch.shared_bytes, most));
 }
 
-/// Schedules the clusters of a grid whose operations have no order among them.
+/// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock. It takes
+/// fewer as fewer are left, so that all threads end at nearly the same time.
 class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
  public:
   UnorderedGrid(const LaunchState& launch, int jobs)
       : launch_(launch),
         jobs_(jobs),
         size_(launch.config.grid.count() / launch.config.cluster.count()),
-        shares_(size_, static_cast<std::size_t>(jobs)),
+        shares_(fewest_shares * static_cast<std::uint64_t>(jobs)),
         order_(launch.options.schedule, size_),
         end_(size_) {}
 
@@ -78,10 +78,11 @@ class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
   void work() {
     std::uint64_t operations = 0;
     QuickBlocks quick(launch_);
-    const std::size_t place = shares_.join();
-    while (const auto share = shares_.next(place, end_))
-      for (std::uint64_t i = share->first; i < share->end; ++i)
-        if (const std::uint64_t number = shares_.number(share->place, i); number < end_) operations += run(number, quick);
+    while (true) {
+      const std::uint64_t share = next_share(), first = next_.fetch_add(share);
+      if (first >= end_) break;
+      for (std::uint64_t number = first; number < first + share && number < end_; ++number) operations += run(number, quick);
+    }
     operations_ += operations;
   }
 
@@ -100,6 +101,15 @@ class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
   }
 
  private:
+  static constexpr std::uint64_t fewest_shares = 4;  ///< a thread takes at most 1 / (4 * threads) of the clusters that are left
+  static constexpr std::uint64_t largest_share = 8;
+
+  /// How many clusters a thread takes at once. Others may take some in between, so it is only nearly a part of what is left.
+  std::uint64_t next_share() const {
+    const std::uint64_t left = size_ - std::min<std::uint64_t>(next_, size_);
+    return std::clamp<std::uint64_t>(left / shares_, 1, largest_share);
+  }
+
   /// Returns the cluster's operations.
   std::uint64_t run(std::uint64_t number, QuickBlocks& quick) {
     try {
@@ -129,7 +139,7 @@ class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
     printed_[number] = std::move(text);
   }
 
-  /// The error of the lowest cluster counts. All lower ones than `number` begin.
+  /// The error of the lowest cluster counts. All lower ones than `number` have begun, or a thread is about to begin them.
   void fail(std::uint64_t number, const std::exception_ptr& error) {
     const std::lock_guard lock(mutex_);
     if (number >= end_) return;
@@ -140,12 +150,16 @@ class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
   const LaunchState& launch_;
   int jobs_;
   std::uint64_t size_;  ///< clusters
-  ClusterShares shares_;
+  std::uint64_t shares_;
   ClusterOrder order_;
   std::atomic<std::uint64_t> end_;  ///< no cluster from this one on begins
   std::mutex mutex_;
   std::map<std::uint64_t, std::string> printed_;
   std::exception_ptr error_;
+  static constexpr std::size_t cache_line = 64;
+  [[maybe_unused]] std::byte before_[cache_line];  // in place of an alignment, for which there is no spare memory
+  std::atomic<std::uint64_t> next_ = 0;  // all threads change it, so nothing that they read is in its cache line
+  [[maybe_unused]] std::byte behind_[cache_line];
   std::atomic<std::uint64_t> operations_ = 0;
 };
 

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
-
-#include <warpmat/machine/threads.h>
 
 namespace warpmat::machine {
 
@@ -66,7 +65,11 @@ class SpareStorage {
   }
 
   /// The part of this thread. One that has none left takes from the others, so all keep no more than has been in use at once.
-  static std::size_t own_part() { return thread_number() % parts; }
+  static std::size_t own_part() {
+    static std::atomic<std::size_t> threads = 0;
+    thread_local const std::size_t thread = threads++;
+    return thread % parts;
+  }
 
   std::array<Part, parts> parts_;
 };
