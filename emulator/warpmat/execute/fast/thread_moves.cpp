@@ -62,14 +62,14 @@ HWY_INLINE void transpose_words(hn::Vec<D32>* m) {
 }
 
 /// The `matrices` registers of one lane.
-template <std::size_t matrices>
+template <int matrices>
 HWY_INLINE hn::Vec<D32> load_words(const std::uint32_t* from) {
   if constexpr (matrices == 4) return hn::LoadU(D32(), from);
   HWY_ALIGN std::uint32_t words[4] = {};
   std::memcpy(words, from, matrices * sizeof *words);
   return hn::Load(D32(), words);
 }
-template <std::size_t matrices>
+template <int matrices>
 HWY_INLINE void store_words(hn::Vec<D32> words, std::uint32_t* to) {
   if constexpr (matrices == 4) return hn::StoreU(words, D32(), to);
   HWY_ALIGN std::uint32_t kept[4];
@@ -77,22 +77,23 @@ HWY_INLINE void store_words(hn::Vec<D32> words, std::uint32_t* to) {
   std::memcpy(to, kept, matrices * sizeof *kept);
 }
 
-template <std::size_t matrices>
+template <int matrices>
 HWY_INLINE void load(const ThreadMove& move, bool transposed, const std::uint32_t* positions) {
-  Row m[matrices][matrix_rows];
-  for (std::size_t matrix = 0; matrix < matrices; ++matrix) {
+  constexpr std::size_t all_matrices = matrices;  // an array's bound, which GCC 14 wants unsigned
+  Row m[all_matrices][matrix_rows];
+  for (int matrix = 0; matrix < matrices; ++matrix) {
     for (int i = 0; i < matrix_rows; ++i) m[matrix][i] = load_row(move.memory + positions[matrix * matrix_rows + i]);
     if (transposed) transpose(m[matrix]);
   }
   for (int i = 0; i < matrix_rows; ++i) {
     hn::Vec<D32> words[4];
-    for (std::size_t t = 0; t < 4; ++t) words[t] = hn::BitCast(D32(), m[t < matrices ? t : 0][i]);
+    for (int t = 0; t < 4; ++t) words[t] = hn::BitCast(D32(), m[t < matrices ? t : 0][i]);
     transpose_words(words);
     for (int t = 0; t < row_lanes; ++t) store_words<matrices>(words[t], move.lane_0 + (i * row_lanes + t) * move.lane_stride);
   }
 }
 
-template <std::size_t matrices>
+template <int matrices>
 HWY_INLINE void store(const ThreadMove& move, bool transposed, const std::uint32_t* positions) {
   Row m[4][matrix_rows];
   for (int i = 0; i < matrix_rows; ++i) {
@@ -101,13 +102,13 @@ HWY_INLINE void store(const ThreadMove& move, bool transposed, const std::uint32
     transpose_words(words);
     for (int t = 0; t < 4; ++t) m[t][i] = hn::BitCast(D16(), words[t]);
   }
-  for (std::size_t matrix = 0; matrix < matrices; ++matrix) {  // lane 0's row first: if two lanes have one address, the later lane wins
+  for (int matrix = 0; matrix < matrices; ++matrix) {  // lane 0's row first: if two lanes have one address, the later lane wins
     if (transposed) transpose(m[matrix]);
     for (int i = 0; i < matrix_rows; ++i) store_row(m[matrix][i], move.memory + positions[matrix * matrix_rows + i]);
   }
 }
 
-template <std::size_t matrices>
+template <int matrices>
 HWY_INLINE bool move_matrices(const MovePlan& plan, const ThreadMove& move) {
   HWY_ALIGN std::uint32_t positions[warp_size];
   if (!find_rows(move, plan.address_lanes, positions)) return false;
