@@ -2,10 +2,12 @@
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -217,3 +219,18 @@ interpreters.run_string(number, code)
     if run.returncode == 77:
         pytest.skip("this Python has no module for subinterpreters")
     assert "refused:" in run.stdout, run.stdout + run.stderr
+
+
+def test_a_package_for_another_python_says_so(tmp_path):
+    package = tmp_path / "warpmat"
+    package.mkdir()
+    for name in ("__init__.py", "_environment.py"):
+        shutil.copy(Path(warpmat.__file__).parent / name, package)
+    run = [sys.executable, "-c", "import warpmat; warpmat.__version__"]
+    of_another = "_core.cpython-36m-x86_64-linux-gnu.so"
+    for module, told in ((of_another, f"compiled for another Python: it has {of_another},"), ("other.txt", "cannot import name '_core'")):
+        (package / module).touch()
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        refused = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+        assert refused.returncode == 1 and told in refused.stderr.splitlines()[-1]
+        (package / module).unlink()

@@ -1,6 +1,19 @@
 """The compiled module, for the others to import from here: refusals with a sentence in place of wrong results."""
 
-from . import _core as _core
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+try:
+    from . import _core as _core
+except ImportError as error:
+    built = sorted(path.name for path in Path(__file__).parent.glob("_core.*.so"))
+    if not built or any(f"_core{suffix}" in built for suffix in EXTENSION_SUFFIXES):
+        raise  # there is no module, or one that does not find its libraries
+    raise ImportError(
+        f"this warpmat is compiled for another Python: it has {', '.join(built)}, and Python {sys.version_info[0]}.{sys.version_info[1]} "
+        f"looks for _core{EXTENSION_SUFFIXES[0]}; take that Python, or a wheel for this one"
+    ) from error
 
 
 def check() -> None:

@@ -128,7 +128,7 @@ std::span<const Session::Row> Session::rows() {
   return all;
 }
 
-const Session::Row& Session::find(const std::string& word) {
+const Session::Row& Session::find(std::string_view word) {
   std::vector<const Row*> found;
   for (const Row& row : rows()) {
     if (row.is(word)) return row;

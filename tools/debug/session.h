@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/debug/debugger.h"
@@ -23,7 +24,7 @@ class Session {
  private:
   struct Row;
   static std::span<const Row> rows();
-  static const Row& find(const std::string& word);
+  static const Row& find(std::string_view word);
 
   // The works of the rows, with the words behind the command.
   void run(const std::string&);

@@ -221,13 +221,13 @@ Kernel checked(Kernel kernel, const LaunchConfig& config, const LaunchOptions& o
 
 /// Places the module and the heap, where the kernel uses it. Returns the addresses of the variables.
 const std::vector<std::uint64_t>& place_all(const code::Program& program, DeviceMemory& memory) {
-  const std::vector<std::uint64_t>& variables = place_module(program, memory);
+  const std::vector<std::uint64_t>* const variables = &place_module(program, memory);
   if (program.any<code::Call>([](const code::Call& call) {
         using Called = code::Call::Target;
         return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
       }))
     static_cast<void>(heap_of(memory));
-  return variables;
+  return *variables;
 }
 
 LaunchConfig with_cluster(const code::Program& program, LaunchConfig config) {

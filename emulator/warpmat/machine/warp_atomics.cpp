@@ -138,7 +138,7 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
     return;
   }
   bool changed = false;
-  std::array<std::uint64_t, warp_size> found;  // of a single result
+  std::array<std::uint64_t, warp_size> found{};  // of a single result
   for (LaneMask left = mask; left != 0; left &= left - 1) {
     const int lane = first_lane(left);
     for (int e = 0; e < access.vector; ++e) {

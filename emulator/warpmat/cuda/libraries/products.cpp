@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <warpmat/cuda/libraries/measured_orders.h>
@@ -231,11 +232,11 @@ std::vector<T> ordered_sums(const SumOrder& order, std::int64_t k, std::int64_t 
 // ---- Matrix units ----
 
 /// The product of a target, made once.
-const TileProduct& unit_product(const Context& context, const UnitFormats& formats, const std::string& instruction) {
+const TileProduct& unit_product(const Context& context, const UnitFormats& formats, std::string_view instruction) {
   static std::map<std::array<std::string, 4>, std::unique_ptr<TileProduct>> made;  // under mutex()
   const std::string_view target = context.settings.target->name, d = formats.half_sums ? "f16" : "f32";
   const std::size_t dot = instruction.find(".m16");  // of "mma.m16n8k8.bf16"; other words name what is used by default
-  const std::string shape = dot == std::string::npos ? "" : instruction.substr(dot + 1, instruction.rfind('.') - dot - 1);
+  const std::string shape(dot == std::string_view::npos ? "" : instruction.substr(dot + 1, instruction.rfind('.') - dot - 1));
   auto& product = made[{std::string(target), std::string(name(formats.a)) + "." + std::string(name(formats.b)), std::string(d), shape}];
   if (product == nullptr)
     product = std::make_unique<TileProduct>(

@@ -121,11 +121,12 @@ class F64Dot {
   template <int vectors, class MultiplyAdd>
   HWY_INLINE bool multiply(const Words& of_a, const Words& of_c, int row, MultiplyAdd multiply_add) {
     const F64 d;
-    hn::Vec<F64> sums[vectors][2][quad];  // of columns 2t + i: [i][t]
+    constexpr std::size_t all_vectors = vectors;  // a bound of arrays, which GCC 14 wants unsigned
+    hn::Vec<F64> sums[all_vectors][2][quad];      // of columns 2t + i: [i][t]
     for (int v = 0; v < vectors; ++v)
       for (int i = 0; i < 2; ++i) read(of_c, c_register(row + v * numbers) + i, lane_of(row + v * numbers), sums[v][i]);
     for (int k = 0; k < plan_.k; k += quad) {
-      hn::Vec<F64> a[vectors][quad];
+      hn::Vec<F64> a[all_vectors][quad];
       for (int v = 0; v < vectors; ++v) read(of_a, a_register(row + v * numbers, k), lane_of(row + v * numbers), a[v]);
       WARPMAT_UNROLL(4)
       for (int t = 0; t < quad; ++t) {

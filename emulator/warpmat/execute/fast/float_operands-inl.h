@@ -46,9 +46,9 @@ class FloatOperands {
  public:
   static constexpr int per = 32 / bits;     ///< elements in a word
   static constexpr int block = quad * per;  ///< slots of a row of A in one register, elements of a column of B
-  static constexpr int max_slots = max_row_words * per;
-  static constexpr int max_k = (sparse ? 2 : 1) * max_slots;
-  static constexpr int max_elements_of_b = max_k * columns;
+  static constexpr std::size_t max_slots = max_row_words * per;
+  static constexpr std::size_t max_k = (sparse ? 2 : 1) * max_slots;
+  static constexpr std::size_t max_elements_of_b = max_k * columns, register_elements_of_b = columns * block;
   static constexpr int row_vectors = rows / vector_rows, lane_vectors = 32 / vector_rows;
 
   FloatOperands(const FloatPlan& plan, const Form& form, const Warps& warps)
@@ -414,7 +414,7 @@ class FloatOperands {
     b_has_exponents_ = needs_exponents;
     const auto b = b_in_lanes_ ? RegisterPointers<const std::uint32_t>{list_of_b_, 0} : warp_.source(OperandName::b);
     for (int reg = 0; reg < b_registers_; ++reg) {
-      HWY_ALIGN std::uint8_t exponents[columns * block];
+      HWY_ALIGN std::uint8_t exponents[register_elements_of_b];
       const std::uint32_t* from = b[reg];
       for (int lane = 0; lane < 32; lane += vector_rows) {
         const Word w = hn::LoadU(U32(), from + lane);
@@ -448,16 +448,17 @@ class FloatOperands {
 
   /// Interleaves the bytes of four consecutive columns.
   HWY_INLINE static void turn_columns(const std::uint8_t* from, std::uint32_t* to) {
-    const hn::CappedTag<std::uint32_t, block> d;
+    constexpr std::size_t count = block;
+    const hn::CappedTag<std::uint32_t, count> d;
     const hn::Repartition<std::uint8_t, decltype(d)> d8;
-    if constexpr (hn::MaxLanes(d) == block) {
-      HWY_ALIGN std::int32_t words_of_columns[block];
+    if constexpr (hn::MaxLanes(d) == count) {
+      HWY_ALIGN std::int32_t words_of_columns[count];
       for (int i = 0; i < block; ++i) words_of_columns[i] = i % 4 * (block / 4) + i / 4;
       HWY_ALIGN static constexpr std::uint8_t bytes_of_columns[] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
       const auto turned = hn::TableLookupLanes(hn::BitCast(d, hn::Load(d8, from)), hn::SetTableIndices(d, words_of_columns));
       hn::Store(hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(d8, turned), hn::LoadDup128(d8, bytes_of_columns))), d, to);
     } else {
-      const hn::CappedTag<std::uint8_t, block> column;
+      const hn::CappedTag<std::uint8_t, count> column;
       hn::StoreInterleaved4(hn::Load(column, from), hn::Load(column, from + block), hn::Load(column, from + 2 * block),
                             hn::Load(column, from + 3 * block), column, reinterpret_cast<std::uint8_t*>(to));
     }
@@ -593,7 +594,7 @@ class FloatOperands {
   HWY_ALIGN std::uint32_t most_of_lanes_[32];   ///< B's, by lane of its registers; a column is a quad
   HWY_ALIGN std::uint32_t nans_of_rows_[rows], nans_of_lanes_[32];
   Word padding_ = hn::Zero(U32());  ///< of containers of 8 bits
-  static constexpr int max_b_registers = (sparse ? 2 : 1) * max_row_words / quad;
+  static constexpr std::size_t max_b_registers = (sparse ? 2 : 1) * max_row_words / quad;
   Register registers_of_b_[max_b_registers];         ///< if b_in_lanes_
   const std::uint32_t* list_of_b_[max_b_registers];  ///< pointers to them
   HWY_ALIGN float a_[max_slots][rows];

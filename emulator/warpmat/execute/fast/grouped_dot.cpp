@@ -62,6 +62,7 @@ class GroupedDot {
   static constexpr int halves = 2, planes = 2 * halves;
   static constexpr int group_words = static_cast<int>(group_elements) / 8;
   static constexpr int max_b_words = (sparse ? 2 : 1) * max_row_words;
+  static constexpr std::size_t max_b_planes = max_b_words * planes * columns;
 
   /// For sixteen rows or eight columns, by group.
   struct Factors {
@@ -215,7 +216,7 @@ class GroupedDot {
   const Warps& warps_;
   WarpWords warp_{warps_, 0};
   HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
-  HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
+  HWY_ALIGN std::uint32_t b_[max_b_planes];
   Factors factors_a_, factors_b_;
   HWY_ALIGN std::int32_t sums_[max_groups][rows];  // of one column, in units of elements
   HWY_ALIGN std::int32_t exponents_[rows];

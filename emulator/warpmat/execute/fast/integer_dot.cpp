@@ -71,6 +71,10 @@ class IntegerDot {
   static constexpr int planes = bits == 1 ? 1 : 16 / bits;
   static constexpr int block = 16;  // bytes of a column in one register
   static constexpr int max_b_words = (sparse ? 2 : 1) * max_row_words;
+  static constexpr std::size_t max_b_registers = max_b_words / quad, max_a_planes = max_row_words * planes;
+  static constexpr std::size_t max_b_planes = max_b_words * planes * columns;
+  static constexpr std::size_t max_neighbour_places = by_neighbours ? max_a_planes : 1,
+                               max_b_elements = by_neighbours ? max_b_words * 4 * columns : 1;
   using D16 = hn::Repartition<std::int16_t, U32>;
   using U16 = hn::Repartition<std::uint16_t, U32>;
 
@@ -242,16 +246,16 @@ class IntegerDot {
   const IntegerPlan& plan_;
   const Warps& warps_;
   WarpWords warp_{warps_, 0};
-  const int a_registers_, b_registers_;          ///< of a row of A, of a column of B
-  const bool may_keep_;                          ///< A or B of the warp before
-  Register registers_of_b_[max_b_words / quad];  ///< if B is lane by lane
-  HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
-  HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
+  const int a_registers_, b_registers_;       ///< of a row of A, of a column of B
+  const bool may_keep_;                       ///< A or B of the warp before
+  Register registers_of_b_[max_b_registers];  ///< if B is lane by lane
+  HWY_ALIGN std::uint32_t a_[max_a_planes][rows];
+  HWY_ALIGN std::uint32_t b_[max_b_planes];
   HWY_ALIGN std::uint32_t d_[columns][rows];
   // For a sparse A.
   Places places_;
-  HWY_ALIGN std::int16_t b_elements_[by_neighbours ? max_b_words * 4 * columns : 1];
-  HWY_ALIGN std::uint32_t neighbour_places_[by_neighbours ? max_row_words * planes : 1][rows];
+  HWY_ALIGN std::int16_t b_elements_[max_b_elements];
+  HWY_ALIGN std::uint32_t neighbour_places_[max_neighbour_places][rows];
 };
 
 template <int bits, bool sparse>

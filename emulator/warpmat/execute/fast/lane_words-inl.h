@@ -70,17 +70,17 @@ HWY_INLINE void store_every_fourth(D d, hn::Vec<D> pieces, std::uint32_t* to, st
   }
 }
 
-/// Transposes the 4x4 matrices of words; block b of rows[i] is row i of matrix b.
-HWY_INLINE void transpose_blocks(Word* rows) {
+/// Transposes the 4x4 matrices of words; block b of vectors[i] is row i of matrix b.
+HWY_INLINE void transpose_blocks(Word* vectors) {
   const hn::Repartition<std::uint64_t, U32> d64;
-  const auto even_low = hn::BitCast(d64, hn::InterleaveLower(rows[0], rows[1])),
-             even_high = hn::BitCast(d64, hn::InterleaveUpper(U32(), rows[0], rows[1])),
-             odd_low = hn::BitCast(d64, hn::InterleaveLower(rows[2], rows[3])),
-             odd_high = hn::BitCast(d64, hn::InterleaveUpper(U32(), rows[2], rows[3]));
-  rows[0] = hn::BitCast(U32(), hn::InterleaveLower(even_low, odd_low));
-  rows[1] = hn::BitCast(U32(), hn::InterleaveUpper(d64, even_low, odd_low));
-  rows[2] = hn::BitCast(U32(), hn::InterleaveLower(even_high, odd_high));
-  rows[3] = hn::BitCast(U32(), hn::InterleaveUpper(d64, even_high, odd_high));
+  const auto even_low = hn::BitCast(d64, hn::InterleaveLower(vectors[0], vectors[1])),
+             even_high = hn::BitCast(d64, hn::InterleaveUpper(U32(), vectors[0], vectors[1])),
+             odd_low = hn::BitCast(d64, hn::InterleaveLower(vectors[2], vectors[3])),
+             odd_high = hn::BitCast(d64, hn::InterleaveUpper(U32(), vectors[2], vectors[3]));
+  vectors[0] = hn::BitCast(U32(), hn::InterleaveLower(even_low, odd_low));
+  vectors[1] = hn::BitCast(U32(), hn::InterleaveUpper(d64, even_low, odd_low));
+  vectors[2] = hn::BitCast(U32(), hn::InterleaveLower(even_high, odd_high));
+  vectors[3] = hn::BitCast(U32(), hn::InterleaveUpper(d64, even_high, odd_high));
 }
 
 #if HWY_TARGET <= HWY_AVX3

@@ -79,7 +79,8 @@ HWY_INLINE void store_words(hn::Vec<D32> words, std::uint32_t* to) {
 
 template <int matrices>
 HWY_INLINE void load(const ThreadMove& move, bool transposed, const std::uint32_t* positions) {
-  Row m[matrices][matrix_rows];
+  constexpr std::size_t all_matrices = matrices;  // an array's bound, which GCC 14 wants unsigned
+  Row m[all_matrices][matrix_rows];
   for (int matrix = 0; matrix < matrices; ++matrix) {
     for (int i = 0; i < matrix_rows; ++i) m[matrix][i] = load_row(move.memory + positions[matrix * matrix_rows + i]);
     if (transposed) transpose(m[matrix]);

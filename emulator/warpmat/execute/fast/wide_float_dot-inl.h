@@ -271,7 +271,8 @@ class WideFloatDot {
     const U32 u;
     Accumulators accumulators = small ? small_parts(c) : normal_parts(c);
     Gap smallest_of[2] = {constants.floor, constants.floor};  // minima of every other product: half as long a chain
-    Gap gaps[slots];
+    constexpr std::size_t all_slots = slots;                  // an array's bound, which GCC 14 wants unsigned
+    Gap gaps[all_slots];
     const std::uint32_t* const a_gaps = a_gaps_[at.first_slot] + at.row;
     const auto b_gaps = o_.factors(u, b_gaps_, at.first_slot, at.column, at.row);
     WARPMAT_UNROLL(16)

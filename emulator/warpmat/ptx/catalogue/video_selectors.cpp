@@ -82,7 +82,7 @@ Video video_modifiers(const Match& match) {
     if (match.has(qualifier)) video.second = operation;
   video.plus_one = match.has(".po");
   video.scale = match.has(".shr7") ? 7 : match.has(".shr15") ? 15 : 0;
-  for (std::uint8_t i = 0; i < count; ++i) {
+  for (std::uint8_t i = 0; i < video.select[0].size() && i < count; ++i) {
     video.select[0][i] = i;
     video.select[1][i] = static_cast<std::uint8_t>(i + count);
   }

@@ -42,7 +42,10 @@ class ListParser {
   }
 
  private:
-  void add(Element element) { list_.body().push_back(std::move(element)); }
+  template <class Part>
+  void add(Part part) {
+    list_.body().emplace_back(std::move(part));
+  }
 
   /// Continues after the next semicolon, or before a line that begins with an instruction or a directive.
   void recover() {
