@@ -1,5 +1,5 @@
-// What Highway's headers ask its library for: the vectors of this CPU. The library measures the CPU's clock whenever a process loads it, for its
-// benchmarks, which takes a quarter of a command's start. So only the headers are used, and nothing of Highway is linked.
+// What Highway's headers ask its library for: the vectors of this CPU. The library measures the CPU's clock whenever a process loads it,
+// for its benchmarks, which takes a quarter of a command's start. So only the headers are used, and nothing of Highway is linked.
 
 #include <hwy/targets.h>
 
