@@ -25,8 +25,8 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-vers
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-version.cmake warpmat-cuda-test.cmake DESTINATION ${package_dir})
 
 # What a static library needs besides: the linker is told in any case where there are no shared ones.
-set(warpmat_core_static_libs "-lhwy -lstdc++ -lm")
-set(warpmat_static_libs "-lwarpmat-core -lhwy -lfmt -lstdc++ -lm")
+set(warpmat_core_static_libs "-lstdc++ -lm")
+set(warpmat_static_libs "-lwarpmat-core -lfmt -lstdc++ -lm")
 if(NOT APPLE)  # as warpmat_hide_static
   string(PREPEND warpmat_core_static_libs "-Wl,--exclude-libs,libwarpmat-core.a ")
   string(PREPEND warpmat_static_libs "-Wl,--exclude-libs,libwarpmat-core.a:libwarpmat.a ")

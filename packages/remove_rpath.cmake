@@ -1,4 +1,4 @@
-# Before a .deb is written: takes from programs and libraries the paths by which those of the archive find {fmt} and Highway. The distribution's
+# Before a .deb is written: takes from programs and libraries the paths by which those of the archive find {fmt} and oneTBB. The distribution's
 # lie where the dynamic linker looks. The names of CUDA's libraries in warpmat/cuda keep theirs, $ORIGIN: they find libwarpmat_cuda beside themselves.
 if(CPACK_GENERATOR STREQUAL "DEB")
   file(GLOB_RECURSE files LIST_DIRECTORIES FALSE ${CPACK_TEMPORARY_DIRECTORY}/*)

@@ -12,11 +12,11 @@ warpmat_find_beside(warpmat_gpu ../${CMAKE_INSTALL_LIBDIR})
 warpmat_find_beside(warpmat_cuda_core ../..)      # lib/warpmat/cuda
 warpmat_find_beside(warpmat_record_driver ../..)  # lib/warpmat/record
 
-# Component bundled: {fmt}, Highway, oneTBB, zstd and LZ4, where they are shared libraries.
+# Component bundled: {fmt}, oneTBB, zstd and LZ4, where they are shared libraries.
 function(warpmat_bundle file name)
   install(FILES ${file} RENAME ${name} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT bundled PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 endfunction()
-foreach(library fmt::fmt hwy::hwy TBB::tbb)
+foreach(library fmt::fmt TBB::tbb)
   if(TARGET ${library})
     get_target_property(kind ${library} TYPE)
     if(kind STREQUAL "SHARED_LIBRARY")

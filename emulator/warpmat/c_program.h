@@ -199,15 +199,6 @@ typedef struct warpmat_argument {
 #define WARPMAT_ARGUMENT(variable) \
   { &(variable), sizeof(variable) }
 
-/* Checks in addition to those that are always made (docs/use/launch.md), of a config that does not name them. */
-#define WARPMAT_CHECK_RACES 16u    /* also check for races: unordered accesses of two warps to a byte, at least one a write */
-#define WARPMAT_SKIP_UNWRITTEN 32u /* no check for uninitialised values of shared memory */
-#define WARPMAT_SKIP_COPIES 64u    /* no check for reads of cp.async data before the wait */
-#define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
-#define WARPMAT_WARN_STORES 256u   /* an uninitialised value that global memory gets is told to `warn`, and does not end the launch */
-#define WARPMAT_WARN_FENCES 512u   /* a bulk copy that reads stores without a fence.proxy.async between them: likewise */
-#define WARPMAT_CHECK_GLOBAL 1024u /* also: a value of memory of malloc() in a kernel that nobody has written */
-
 /* A tensor map: the arguments of cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col, numbers of enumerations as the driver has them. */
 typedef struct warpmat_tensor_map {
   size_t size;
@@ -323,7 +314,7 @@ typedef struct warpmat_launch_config {
   int jobs;                 /* threads; 0: the number of cores. The result does not depend on it */
   uint64_t schedule;        /* 0: warps in order; else the seed of another order */
   uint64_t most_operations; /* 0: no limit; else WARPMAT_LIMIT for a block that executes more */
-  unsigned flags;           /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH and the checks above */
+  unsigned flags;           /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH */
   /* Receives what a kernel that ended well has printed, `bytes` bytes and a terminating null, unless that is empty. May be null. */
   void (*print)(void* user, const char* text, size_t bytes);
   void* user;
@@ -358,7 +349,9 @@ typedef struct warpmat_launch_config {
   uint64_t workspace;
   double most_seconds;       /* 0: no limit; else WARPMAT_LIMIT for a launch that takes longer */
   uint64_t most_block_bytes; /* 0: no limit; else WARPMAT_NO_MEMORY if registers, local and shared memory of the blocks at once are more */
-  const char* checks;        /* those of the launch, "races,lanes", as `warpmat launch --check` has them; null: by `flags` */
+  /* Those of the launch, "uninitialised,copies,races", as `warpmat launch --check` has them (docs/use/launch.md); null: the usual ones.
+   * Bounds, alignment, lanes of a warp and deadlocks are always checked. */
+  const char* checks;
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

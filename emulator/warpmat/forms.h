@@ -434,14 +434,6 @@ struct OpcodeFields {
 
 [[nodiscard]] WARPMAT_API OpcodeFields fields_of(const Form& form);
 
-/// The forms that `target` has and whose fields are `wanted`, in the table's order. Mnemonic, types (scale_type too), shapes, layouts,
-/// numbers and operations that are empty are any; another empty qualifier means that the opcode has none.
-[[nodiscard]] WARPMAT_API std::vector<const Form*> find_forms(const OpcodeFields& wanted, const Target& target);
-
-/// Why find_forms finds none, or several: which field would have to be another, which fields tell the forms apart, or which targets have
-/// the form. One sentence.
-[[nodiscard]] WARPMAT_API std::string explain_fields(const OpcodeFields& wanted, const Target& target);
-
 /// SASS's spelling of the one machine instruction that `form` becomes under `lowering`, types and modifiers included:
 /// "HMMA.16816.F32.BF16", "LDSM.16.MT88.4". Nothing if there are several.
 [[nodiscard]] WARPMAT_API std::optional<std::string> sass_name(const Form& form, const Lowering& lowering);

@@ -74,9 +74,6 @@ struct WgmmaImmediates;
 
 /// The parts of a form's opcode (forms.h). Types are those of the statement; `c` is `d`, which is both.
 [[nodiscard]] WARPMAT_API OpcodeFields fields_of(const WgmmaForm& form);
-/// The forms that `target` has and whose fields are `wanted`, as find_forms; and why that is none, or several.
-[[nodiscard]] WARPMAT_API std::vector<const WgmmaForm*> find_wgmma_forms(const OpcodeFields& wanted, const Target& target);
-[[nodiscard]] WARPMAT_API std::string explain_wgmma_fields(const OpcodeFields& wanted, const Target& target);
 
 /// SASS's name of a warpgroup's product: "HGMMA.64x128x16.F32.BF16", "IGMMA.SP.64x128x64.S8.U8.SAT".
 [[nodiscard]] WARPMAT_API std::string sass_name(const WgmmaForm& form);

@@ -28,7 +28,7 @@ def test_the_module_needs_no_library_but_standard_ones_and_what_lies_beside_it()
     beside = {path.name for path in (PACKAGE / "lib").glob("*.so*")}
     others = {name.partition(".")[0] for name in needed if not standard.fullmatch(name) and name not in beside}
     assert "libc.so.6" in needed
-    assert others <= (set() if is_installed() else {"libfmt", "libhwy", "libtbb"})  # those a wheel brings along
+    assert others <= (set() if is_installed() else {"libfmt", "libtbb"})  # those a wheel brings along
 
 
 def test_the_module_shows_other_extensions_nothing_of_its_own():

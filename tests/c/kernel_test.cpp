@@ -140,8 +140,9 @@ TEST_CASE("C: a kernel is launched, and a variable of its module read and set", 
   std::uint64_t operations = 0;
   for (const std::uint32_t number : {5u, 100u}) {
     std::memcpy(warpmat_buffer_bytes(memory.memory, bias, 4, nullptr), &number, 4);
-    for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH, WARPMAT_CHECK_RACES | WARPMAT_SKIP_COPIES | WARPMAT_SKIP_UNWRITTEN}) {
+    for (const auto& [flags, checks] : {std::pair{0u, "races"}, std::pair{WARPMAT_REFERENCE_PATH, "none"}}) {
       config.flags = flags;
+      config.checks = checks;
       REQUIRE(warpmat_launch(kernel.kernel, &config, memory.memory, &operations, &error) == WARPMAT_OK);
       CHECK(operations >= 2 * 9);  // statements of two warps
       for (std::uint32_t i = 0; i < 64; ++i) CHECK(memory.word(i) == number + i);
@@ -159,11 +160,11 @@ TEST_CASE("C: storing an uninitialised value ends a launch, or is told to warn",
   std::vector<std::string> warnings;
   config.user = &warnings;
   config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); };
-  config.flags = WARPMAT_WARN_STORES;
+  config.checks = "uses";
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("what is stored in global memory comes from uninitialised shared memory") != std::string::npos);
-  config.checks = "races,stores";  // and not the flags
+  config.checks = "races,stores";
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNWRITTEN);
   config.checks = "racing";
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
@@ -276,13 +277,12 @@ TEST_CASE("C: a bulk copy of stores without a fence ends a launch, or is told to
   const Memory memory(256);
   const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
   warpmat_launch_config config = config_of(arguments, 1, 32);
-  config.flags = WARPMAT_SKIP_UNWRITTEN;
   auto error = sized<warpmat_error>();
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNORDERED);
   std::vector<std::string> warnings;
   config.user = &warnings;
   config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); };
-  config.flags |= WARPMAT_WARN_FENCES;
+  config.checks = "copies";
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("no fence.proxy.async since then lets it see that") != std::string::npos);
@@ -316,7 +316,7 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
     warpmat_status status;
     int lane;
     bool address;
-    unsigned flags = 0;
+    const char* checks = nullptr;
     std::uint64_t most_operations = 0;
   };
   const Mistake mistakes[] = {
@@ -325,11 +325,11 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
       {"  st.shared.u32 [tile+256], t;\n", WARPMAT_OUT_OF_RANGE, 0, true},
       {"  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {v}, [t];\n", WARPMAT_MISALIGNED, 1, true},
       {"  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n", WARPMAT_UNWRITTEN, 0, false},
-      {"  st.shared.u32 [tile+16], t;\n  st.shared.u32 [tile+16], t;\n", WARPMAT_UNORDERED, 0, true, WARPMAT_CHECK_RACES},
+      {"  st.shared.u32 [tile+16], t;\n  st.shared.u32 [tile+16], t;\n", WARPMAT_UNORDERED, 0, true, "races"},
       {"  setp.lt.u32 q, t, 32;\n  @q bar.sync 1, 64;\n  @!q bar.sync 2, 64;\n", WARPMAT_DEADLOCK, -1, false},
-      {"  setp.lt.u32 q, t, 16;\n  @!q exit;\n  shfl.sync.idx.b32 v, t, 20, 31, -1;\n", WARPMAT_UNDEFINED, 0, false, WARPMAT_CHECK_LANES},
+      {"  setp.lt.u32 q, t, 16;\n  @!q exit;\n  shfl.sync.idx.b32 v, t, 20, 31, -1;\n", WARPMAT_UNDEFINED, 0, false, "lanes"},
       {"  trap;\n", WARPMAT_STOPPED, 0, false},
-      {"L:\n  bra L;\n", WARPMAT_LIMIT, -1, false, 0, 1000},
+      {"L:\n  bra L;\n", WARPMAT_LIMIT, -1, false, nullptr, 1000},
       {"  setp.lt.u32 q, t, 16;\n  mov.u32 v, 60;\n  @q bar.sync 1, v;\n", WARPMAT_MISUSE, 0, false},
   };
   for (const Mistake& mistake : mistakes) {
@@ -337,7 +337,7 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
     const Memory memory(256);
     const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
     warpmat_launch_config config = config_of(arguments, 2, 64);
-    config.flags = mistake.flags;
+    config.checks = mistake.checks;
     config.most_operations = mistake.most_operations;
     auto error = sized<warpmat_error>();
     const warpmat_status status = warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error);

@@ -38,9 +38,7 @@ Dim3 dimensions(const std::uint32_t* of) {
   return {std::max(of[0], 1u), std::max(of[1], 1u), std::max(of[2], 1u)};
 }
 
-constexpr unsigned launch_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_CHECK_RACES | WARPMAT_CHECK_LANES |
-                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES | WARPMAT_WARN_STORES | WARPMAT_WARN_FENCES |
-                                  WARPMAT_CHECK_GLOBAL;
+constexpr unsigned launch_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH;
 
 /// The caller's byte as what C++ writes: an atomic bool is one byte, 0 or 1, that takes no lock.
 const std::atomic<bool>* stop_of(const warpmat_launch_config& config) {
@@ -58,15 +56,7 @@ ProductRequest request_of(const warpmat_launch_config& config) {
 }
 
 Checks checks_of(const warpmat_launch_config& config) try {
-  if (config.checks != nullptr) return parse_checks(config.checks);
-  const auto asked = [&](unsigned flag) { return (config.flags & flag) != 0; };
-  return {.uninitialised = !asked(WARPMAT_SKIP_UNWRITTEN),
-          .copies = !asked(WARPMAT_SKIP_COPIES),
-          .races = asked(WARPMAT_CHECK_RACES),
-          .lanes = asked(WARPMAT_CHECK_LANES),
-          .fences = !asked(WARPMAT_WARN_FENCES),
-          .stores = !asked(WARPMAT_WARN_STORES),
-          .global = asked(WARPMAT_CHECK_GLOBAL)};
+  return config.checks != nullptr ? parse_checks(config.checks) : Checks{};
 } catch (const std::runtime_error& wrong) {
   throw std::invalid_argument(wrong.what());
 }

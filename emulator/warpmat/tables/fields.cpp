@@ -51,13 +51,6 @@ FieldTable table_of(const Forms& forms, FieldTable::Refusal refusal) {
   return FieldTable(std::move(entries), refusal);
 }
 
-template <typename FormType>
-std::vector<const FormType*> found_in(const FieldTable& table, std::span<const FormType> forms, const F& wanted, const Target& target) {
-  std::vector<const FormType*> found;
-  for (const std::size_t i : table.find(wanted, target)) found.push_back(&forms[i]);
-  return found;
-}
-
 }  // namespace
 
 const FieldTable& form_fields() {
@@ -97,22 +90,6 @@ OpcodeFields fields_of(const WgmmaForm& form) {
   if (form.tile->bit_operation == BitOperation::bit_and) fields.operation = "and";
   if (form.tile->satfinite) fields.satfinite = "satfinite";
   return fields;
-}
-
-std::vector<const Form*> find_forms(const OpcodeFields& wanted, const Target& target) {
-  return found_in(form_fields(), forms(), wanted, target);
-}
-
-std::vector<const WgmmaForm*> find_wgmma_forms(const OpcodeFields& wanted, const Target& target) {
-  return found_in(wgmma_fields(), wgmma_forms(), wanted, target);
-}
-
-std::string explain_fields(const OpcodeFields& wanted, const Target& target) {
-  return form_fields().explain(wanted, target).text;
-}
-
-std::string explain_wgmma_fields(const OpcodeFields& wanted, const Target& target) {
-  return wgmma_fields().explain(wanted, target).text;
 }
 
 }  // namespace warpmat
