@@ -248,11 +248,7 @@ struct Program {
   const Access& access(const Operation& operation) const { return access_in(payloads[operation.payload]); }
   Access& access(const Operation& operation) { return const_cast<Access&>(std::as_const(*this).access(operation)); }
   /// A new payload: what Operation::payload is for it.
-  std::uint32_t add(Payload payload) {
-    payload_types |= std::uint32_t{1} << payload.index();
-    payloads.push_back(std::move(payload));
-    return static_cast<std::uint32_t>(payloads.size() - 1);
-  }
+  std::uint32_t add(Payload payload);
   /// Calls visit() with each payload of that type.
   template <typename P, typename Visit>
   void for_each(Visit visit) const {
