@@ -7,20 +7,9 @@
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstring>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::bulk_accesses_test {
 

@@ -2,16 +2,9 @@
 
 #include <warpmat/c_program.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
 #include "c/owned_kernel.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::device_memory_test {
 namespace {

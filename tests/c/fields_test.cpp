@@ -6,14 +6,8 @@
 #include <warpmat/lower/tensor_fields.h>
 #include <warpmat/tables/field_table.h>
 
-#include <algorithm>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::fields_test {
 

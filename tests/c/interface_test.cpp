@@ -6,18 +6,8 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::interface_test {
 

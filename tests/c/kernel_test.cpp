@@ -2,20 +2,10 @@
 
 #include <warpmat/c_observer.h>
 
-#include <atomic>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <vector>
-
 #include "c/calls.h"
 #include "c/launched.h"
 #include "c/owned_kernel.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::kernel_test {
 namespace {

@@ -2,14 +2,8 @@
 
 #include <warpmat/c.h>
 
-#include <array>
-#include <random>
-#include <set>
-#include <string>
-#include <utility>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::machine_step_test {
 

@@ -2,19 +2,7 @@
 
 #include <warpmat/c_observer.h>
 
-#include <atomic>
-#include <concepts>
-#include <cstddef>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <regex>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,9 +14,7 @@
 
 #include "c/launched.h"
 #include "c/observer_kernels.h"
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::c_observer_test {
 

@@ -6,15 +6,9 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-#include <cstring>
-#include <random>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
 #include "c/wgmma_call.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::wgmma_test {
 

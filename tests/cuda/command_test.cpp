@@ -1,17 +1,8 @@
-#include <filesystem>
-#include <fstream>
-#include <span>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include <fmt/core.h>
-
-#include "catch.h"
+#include "tools/command.h"
 #include "compressed_table.h"
 #include "cuda/nvcc_program.h"
-#include "paths.h"
-#include "tools/command.h"
+#include "test.h"
 
 // `warpmat cuda` with error_program.cpp, and with programs that nvcc compiles.
 

@@ -1,13 +1,8 @@
-#include <algorithm>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include <warpmat/launch/check_list.h>
 
-#include "catch.h"
 #include "cuda/nvcc_program.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // What error_program.cpp prints. The codes are those that an H200 gave to tests/cuda/programs/errors.cu, else those of the documentation of

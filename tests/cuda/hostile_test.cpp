@@ -1,13 +1,5 @@
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // What hostile_program.cpp prints. The codes are those of the documentation of CUDA's runtime and driver (each function's "Returns").

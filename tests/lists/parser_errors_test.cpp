@@ -1,12 +1,4 @@
-#include "catch.h"
-
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
-#include <fmt/core.h>
+#include "test.h"
 
 #include <warpmat/program.h>
 

@@ -1,20 +1,6 @@
 #include <warpmat/program.h>
 
-#include "catch.h"
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <map>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
+#include "test.h"
 
 #include "gpu/cases/fuzz_program.h"
 

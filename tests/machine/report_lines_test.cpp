@@ -1,15 +1,11 @@
 // What reports say of places: the source lines of both statements of a race with the calls that were inlined, and deadlocks by what is
 // waited for.
 
-#include <algorithm>
-#include <string>
-
-#include <fmt/core.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::report_lines_test {
 

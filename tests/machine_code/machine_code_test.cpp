@@ -2,18 +2,12 @@
 // is not there, both are the interpreter.
 
 #include <cfenv>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
 
 #include <warpmat/ir/machine_code.h>
 #include <warpmat/machine_code/use.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::machine_code_test {
 namespace {

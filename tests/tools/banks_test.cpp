@@ -1,15 +1,9 @@
 // Bank conflicts of programs and kernels, and layouts that have none.
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/report/bank_report.h"
 
 namespace warpmat::banks_test {

@@ -1,8 +1,6 @@
-#include <algorithm>
-#include <string>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 
 namespace warpmat::check_test {
 namespace {

@@ -1,10 +1,8 @@
-#include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/gpu/report/mismatch_text.h"
 #include "tools/report/npy.h"
 

@@ -1,15 +1,9 @@
 #include "tools/report/evidence_line.h"
 
-#include <fstream>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/report/compared_results.h"
 
 namespace warpmat::evidence_line_test {

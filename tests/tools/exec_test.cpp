@@ -1,17 +1,8 @@
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <map>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
 #include "execute/registers.h"
+#include "test.h"
 #include "tools/report/npy.h"
 #include "tools/report/register_array.h"
 

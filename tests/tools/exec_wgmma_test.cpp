@@ -1,15 +1,7 @@
 // warpmat exec of wgmma, against products of integers that are exact in every type, and layouts as the ISA's figures and CuTe have them.
 
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::exec_wgmma_test {

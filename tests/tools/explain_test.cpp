@@ -1,20 +1,13 @@
-#include <fmt/core.h>
 #include <warpmat/explain.h>
 #include <warpmat/layout.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
 #include "execute/named_call.h"
 #include "gpu/cases/cases.h"
 #include "gpu/runners/form_runner.h"
-#include "paths.h"
-#include "tally.h"
+#include "test.h"
 #include "tools/explanation_reader.h"
 #include "tools/report/explanation_json.h"
 

@@ -1,18 +1,9 @@
 #include <warpmat/warpmat.h>
 
-#include <cstring>
-#include <filesystem>
 #include <regex>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/report/cards.h"
 #include "tools/report/lowered_forms.h"
 #include "tools/report/npy.h"

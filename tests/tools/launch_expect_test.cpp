@@ -2,16 +2,8 @@
 
 #include <warpmat/formats.h>
 
-#include <cmath>
-#include <cstring>
-#include <fstream>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/report/expected_contents.h"
 #include "tools/report/npy.h"
 

@@ -1,12 +1,7 @@
 // What people give to `warpmat launch`, check and banks besides PTX: slips in launch.json, CUDA C++, machine code, C++ names.
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/report/json_file.h"
 #include "tools/report/launch_description.h"
 #include "tools/report/nearest.h"

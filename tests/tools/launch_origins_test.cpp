@@ -1,13 +1,7 @@
 // warpmat launch: what a launch says of the origins of its numbers, of its descriptors, and errors of several lines.
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::launch_origins_test {

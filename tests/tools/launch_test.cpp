@@ -1,12 +1,7 @@
 // warpmat launch: its options, and what it says of wrong ones.
 
-#include <cstring>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::launch_test {

@@ -2,13 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <fmt/core.h>
-
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 
 namespace warpmat::layout_tensor_test {
 namespace {

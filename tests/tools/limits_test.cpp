@@ -1,13 +1,6 @@
-#include <cstdio>
-#include <filesystem>
-#include <string>
-#include <vector>
 
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 
 // Limits of the commands that execute in their own process, and inputs without an end.
 

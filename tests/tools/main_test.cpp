@@ -1,12 +1,6 @@
-#include <filesystem>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command_line/handed_commands.h"
 
 namespace warpmat::main_test {

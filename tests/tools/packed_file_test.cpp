@@ -1,12 +1,7 @@
 #include <zlib.h>
 
-#include <memory>
-#include <string>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::packed_file_test {
 namespace {

@@ -1,16 +1,9 @@
 // warpmat launch --profile: the table, JSON, folded stacks.
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::profile_test {
 namespace {

@@ -1,16 +1,9 @@
-#include <fmt/core.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <string>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/recordings/all_operands.h"
 #include "gpu/recordings/vectors.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::record_test {
 namespace {

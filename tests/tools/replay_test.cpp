@@ -1,13 +1,9 @@
 #include <warpmat/forms.h>
 
-#include <filesystem>
-#include <string>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 
 namespace warpmat::replay_test {
 namespace {

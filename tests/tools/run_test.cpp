@@ -1,7 +1,6 @@
-#include <string>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::run_test {

@@ -1,14 +1,7 @@
-#include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <tuple>
 
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/evidence_page.h"
 #include "tools/gpu/report/merge_shards.h"
 

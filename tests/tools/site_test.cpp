@@ -3,13 +3,10 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 
 namespace warpmat::site_test {
 namespace {

@@ -2,18 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 
 // `warpmat cuda` with shells that run error_program.cpp: what it knows of the program's processes, and how they end.
 

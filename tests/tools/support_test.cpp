@@ -2,17 +2,8 @@
 #include <warpmat/instruction.h>
 #include <warpmat/wgmma.h>
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::support_test {
 namespace {

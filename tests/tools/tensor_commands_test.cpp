@@ -1,14 +1,7 @@
 // exec of tcgen05.
 
-#include <cstring>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::tensor_commands_test {
