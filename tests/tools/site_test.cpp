@@ -61,15 +61,5 @@ TEST_CASE("the tables of the page have every form, and no number leads beyond th
   }
 }
 
-TEST_CASE("site leaves alone what it has not written", "[site][tools]") {
-  TemporaryDirectory directory;
-  write_text(directory.path("notes.txt"), "mine");
-  const Outcome outcome = run_command({"site", "--out", directory.path(".")});
-  CHECK(outcome.status != 0);
-  CHECK(outcome.err.find("was not written by 'warpmat site'") != std::string::npos);
-  CHECK(directory.files() == std::vector<std::string>{"notes.txt"});
-  CHECK(run_command({"site", "--out", directory.path("notes.txt")}).err.find("is no directory") != std::string::npos);
-}
-
 }  // namespace
 }  // namespace warpmat::site_test
