@@ -1,12 +1,7 @@
-#include "catch.h"
-
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include "test.h"
 
 #include <warpmat/warpmat.h>
 
-#include "paths.h"
 #include "programs/published_examples.h"
 
 namespace warpmat::programs_test {

@@ -1,11 +1,5 @@
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <string>
 
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::readme_test {
 

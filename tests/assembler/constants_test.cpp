@@ -1,15 +1,10 @@
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <warpmat/assembler.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 #include "warpmat/ir/code.h"
 
 namespace warpmat::folded_constants_test {

@@ -1,17 +1,10 @@
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <warpmat/assembler.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 #include "warpmat/ir/code.h"
 
 namespace warpmat::contraction_test {

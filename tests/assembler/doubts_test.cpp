@@ -1,12 +1,9 @@
-#include <algorithm>
-#include <string>
-#include <vector>
 
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 #include "warpmat/ir/code.h"
 
 namespace warpmat::doubts_test {

@@ -1,13 +1,5 @@
 // What is read from machine code, and whether the rule of contraction agrees with it.
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <fmt/format.h>
 
 #include <warpmat/assembler.h>
@@ -20,9 +12,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
 
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::machine_code_test {

@@ -1,13 +1,11 @@
-#include <string>
-#include <vector>
 
 #include <warpmat/assembler.h>
 #include <warpmat/assembler/options.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 #include "warpmat/ir/code.h"
 
 namespace warpmat::options_test {

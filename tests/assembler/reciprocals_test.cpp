@@ -1,12 +1,9 @@
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include <warpmat/machine/internals.h>
 
 #include "assembler/nan_kernel.h"
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 #include "warpmat/ir/code.h"
 
 namespace warpmat::reciprocals_test {

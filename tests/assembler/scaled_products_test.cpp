@@ -1,16 +1,11 @@
 // Products by powers of two that become the scale of FMUL: bits of an H200, and which statements ptxas 13.0.88 for sm_90a gives a scale.
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <warpmat/assembler.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 #include "warpmat/ir/code.h"
 
 namespace warpmat::scaled_products_test {

@@ -1,15 +1,5 @@
 // Whether what is decided about products and sums is what machine code has, in programs that nvcc compiles with several options.
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,9 +9,8 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
 #include "cuda/nvcc_program.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::sums_test {

@@ -2,14 +2,8 @@
 
 #include <warpmat/c_explain.h>
 
-#include <array>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::c_banks_test {
 namespace {

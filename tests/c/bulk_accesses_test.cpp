@@ -7,20 +7,9 @@
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstring>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::bulk_accesses_test {
 
@@ -238,42 +227,6 @@ std::string tensor_issue(std::uint32_t rank, bool stores, bool im2col) {
 }
 
 }  // namespace
-
-TEST_CASE("C: the accesses of tensor copies are those of the machine, of all ranks, swizzles and borders", "[c][accesses]") {
-  std::mt19937_64 random(35);
-  using Swizzle = TensorMap::Swizzle;
-  for (std::uint32_t rank = 1; rank <= 5; ++rank)
-    for (const Swizzle swizzle : {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128})
-      for (const bool stores : {false, true})
-        for (const int corner : {0, 8, 32, -8}) {  // inside, beyond the end, and before the beginning
-          if (stores && corner < 0) continue;
-          CAPTURE(rank, static_cast<int>(swizzle), stores, corner);
-          Copy copy{tile_map(rank, swizzle), tensor_issue(rank, stores, false), {}};
-          copy.described.stores = stores;
-          copy.described.coordinates[0] = corner;
-          if (rank > 1) copy.described.coordinates[1] = corner < 0 ? -1 : corner / 4;
-          copy.described.shared = 1024;
-          compare(copy, random);
-        }
-}
-
-TEST_CASE("C: the accesses of im2col copies are those of the machine", "[c][accesses]") {
-  std::mt19937_64 random(36);
-  for (std::uint32_t rank = 3; rank <= 5; ++rank)
-    for (const std::uint16_t offset : {std::uint16_t{0}, std::uint16_t{1}}) {
-      CAPTURE(rank, offset);
-      TensorMap::Arguments map = tile_map(rank, TensorMap::Swizzle::bytes_32);
-      map.mode = TensorMap::Mode::im2col;
-      map.box = {};
-      map.channels = 16;
-      map.pixels = 12;
-      for (std::size_t i = 0; i + 2 < rank; ++i) map.lower_corner[i] = -1, map.upper_corner[i] = -1;
-      Copy copy{map, tensor_issue(rank, false, true), {}};
-      for (std::size_t i = 0; i + 2 < rank; ++i) copy.described.offsets[i] = offset;
-      copy.described.coordinates[1] = -1;
-      compare(copy, random);
-    }
-}
 
 namespace {
 

@@ -4,10 +4,8 @@
 
 #include <warpmat/c.h>
 
-#include <vector>
-
-#include "catch.h"
 #include "execute/warp_arrays.h"
+#include "test.h"
 
 template <typename Struct>
 Struct sized() {

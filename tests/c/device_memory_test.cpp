@@ -2,16 +2,9 @@
 
 #include <warpmat/c_program.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
 #include "c/owned_kernel.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::device_memory_test {
 namespace {
@@ -176,21 +169,6 @@ TEST_CASE("C places buffers where another memory had them, without overlap", "[c
   CHECK(warpmat_buffer_place(memory.memory, 0x8000, nullptr, 4, nullptr, &memory.error) == WARPMAT_BAD_ARGUMENT);
   CHECK_THAT(memory.message(), ContainsSubstring("the contents is null"));
   CHECK(warpmat_buffer_place(nullptr, 0x8000, contents.data(), 4, nullptr, &memory.error) == WARPMAT_BAD_ARGUMENT);
-}
-
-TEST_CASE("C buffers that are allocated keep away from those that are placed", "[c][memory]") {
-  Memory memory(0x10'0000);
-  const std::vector<std::uint8_t> contents(0x1000, 9);
-  REQUIRE(memory.place(0x10'0800, contents) == WARPMAT_OK);
-  REQUIRE(memory.place(0x13'0000, contents) == WARPMAT_OK);
-  std::set<std::uint64_t> addresses;
-  for (int i = 0; i < 4; ++i) {
-    REQUIRE(memory.allocate(0x8000, 256) == WARPMAT_OK);
-    CHECK(addresses.insert(memory.address).second);
-    for (const std::uint64_t placed : {0x10'0800u, 0x13'0000u})
-      CHECK((memory.address + 0x8000 + 4096 <= placed || memory.address >= placed + 0x1000 + 4096));
-  }
-  CHECK(memory.word(0x10'0800) == 0x0909'0909);
 }
 
 TEST_CASE("C finds the buffer of an address and of a name", "[c][memory]") {

@@ -1,15 +1,10 @@
 #include <warpmat/c_explain.h>
 #include <warpmat/c_observer.h>
 
-#include <array>
-#include <climits>
-#include <cstring>
-#include <string>
-
 #include "c/calls.h"
 #include "c/launched.h"
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::c_test {
 

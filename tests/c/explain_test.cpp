@@ -5,19 +5,10 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <string>
-#include <vector>
-
 #include <warpmat/forms.h>
 
 #include "c/calls.h"
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::c_explain_test {
 namespace {

@@ -6,14 +6,8 @@
 #include <warpmat/lower/tensor_fields.h>
 #include <warpmat/tables/field_table.h>
 
-#include <algorithm>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "golden.h"
 
 namespace warpmat::fields_test {
 
@@ -66,13 +60,6 @@ warpmat_fields as_c(const OpcodeFields& fields) {
   out.absolute = fields.absolute.empty() ? 0 : 1;
   out.nan = fields.nan.empty() ? 0 : 1;
   return out;
-}
-
-std::string message_of(const warpmat_fields& fields, const char* target, warpmat_status status) {
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_find_fields(&fields, target, &error) == nullptr);
-  CHECK(error.status == status);
-  return error.message;
 }
 
 struct FreeTcgen05 {
@@ -137,13 +124,6 @@ std::size_t check_wrong_fields(const FieldTable& table, const Target& target) {
   return wrong;
 }
 
-std::string message_of(const char* opcode) {
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_find(opcode, "sm_90a", &error) == nullptr);
-  CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
-  return error.message;
-}
-
 }  // namespace
 
 TEST_CASE("C: every form on every target is found by its fields", "[c]") {
@@ -203,140 +183,71 @@ TEST_CASE("Fields: every wrong one is named, with those that there are", "[c]") 
   CHECK(check_wrong_fields(code::tensor_fields(), target("sm_103a")) > 3000);
 }
 
-TEST_CASE("C: fields of wgmma and tcgen05 that are open, wrong, or of another function", "[c]") {
-  auto fields = sized<warpmat_fields>();
-  fields.mnemonic = "wgmma.mma_async";
-  fields.m = 64;
-  fields.n = 96;
-  fields.a = fields.b = "e4m3";
-  fields.k = 32;
-  CHECK(wgmma_by(fields, "sm_90a", WARPMAT_BAD_ARGUMENT) ==
-        "2 forms have these fields, such as wgmma.mma_async.sync.aligned.m64n96k32.f16.e4m3.e4m3 and "
-        "wgmma.mma_async.sync.aligned.m64n96k32.f32.e4m3.e4m3: say d (f16, f32) and c (f16, f32)");
-  fields.d = "f32";
-  CHECK(wgmma_by(fields, "sm_90a") == "wgmma.mma_async.sync.aligned.m64n96k32.f32.e4m3.e4m3");
-  CHECK(wgmma_by(fields, "sm_90", WARPMAT_UNAVAILABLE).find("needs sm_90a; the target is sm_90") != std::string::npos);
-  fields.n = 100;
-  CHECK(wgmma_by(fields, "sm_90a", WARPMAT_UNKNOWN_OPCODE).find("; with another shape there is: m64n8k32, m64n16k32, ") !=
-        std::string::npos);
-  fields.kind = "f8";
-  CHECK(wgmma_by(fields, "sm_90a", WARPMAT_UNKNOWN_OPCODE).find("; shape may be: m64n8k16, ") != std::string::npos);
-  CHECK(wgmma_by(fields, "sm_90a", WARPMAT_UNKNOWN_OPCODE).find("; kind may be: none") != std::string::npos);
+/// "mnemonic=mma m=16": `of` with the fields that the words name.
+OpcodeFields read_fields(const std::string& text) {
+  OpcodeFields fields;
+  std::istringstream words(text);
+  for (std::string word; words >> word;)
+    for (const FieldRow& row : field_rows())
+      if (const std::size_t equals = word.find('='); row.name == word.substr(0, equals)) fields.*row.member = word.substr(equals + 1);
+  return fields;
+}
 
-  fields = sized<warpmat_fields>();
-  fields.mnemonic = "wgmma.mma_async";
-  CHECK(message_of(fields, "sm_90a", WARPMAT_BAD_ARGUMENT).find("474 forms have these fields, such as wgmma.mma_async.") == 0);
+TEST_CASE("C: what is found, and what is said where nothing is", "[c]") {
+  const auto said = [](const std::string& input) {
+    const std::size_t blank = input.find(' '), bar = input.find('|');
+    const std::string kind = input.substr(0, blank), target = input.substr(blank + 1, bar - blank - 1), text = input.substr(bar + 1);
+    auto error = sized<warpmat_error>();
+    auto info = sized<warpmat_instruction_info>();
+    auto tensor_info = sized<warpmat_tcgen05_info>();
+    auto step = sized<warpmat_machine_step>();
+    const warpmat_fields fields = as_c(read_fields(text));
+    const warpmat_instruction* found = nullptr;
+    std::unique_ptr<warpmat_tcgen05, FreeTcgen05> tensor;
+    if (kind == "find") found = warpmat_find(text.c_str(), target.c_str(), &error);
+    if (kind == "machine") found = warpmat_find_machine(text.c_str(), target.c_str(), &error);
+    if (kind == "fields") found = warpmat_find_fields(&fields, target.c_str(), &error);
+    if (kind == "tensor_fields") tensor.reset(warpmat_tcgen05_create_fields(&fields, target.c_str(), &error));
+    if (kind == "tensor") tensor.reset(warpmat_tcgen05_create(text.c_str(), target.c_str(), &error));
+    if (kind == "step") {
+      const std::size_t a = text.find(' '), b = text.rfind(' ');
+      warpmat_find_machine_step(text.substr(0, a).c_str(), text.substr(a + 1, b - a - 1).c_str(), text.substr(b + 1).c_str(),
+                                target.c_str(), &step, &error);
+      found = step.instruction;  // null where the step is refused
+    }
+    if (found != nullptr && warpmat_describe(found, &info) == WARPMAT_OK)
+      return kind == "machine" ? fmt::format("{} {} {}", info.opcode, info.sass, info.machine) : std::string(info.opcode);
+    if (tensor != nullptr && warpmat_tcgen05_describe(tensor.get(), &tensor_info) == WARPMAT_OK) return std::string(tensor_info.opcode);
+    return fmt::format("{}: {}", warpmat_status_name(error.status), error.message);
+  };
+  CHECK(check_golden("c_find.txt", said) > 60);
+}
+
+TEST_CASE("C: fields of other versions, and none", "[c]") {
+  auto fields = sized<warpmat_fields>();
   fields.mnemonic = "tcgen05.mma";
-  CHECK(message_of(fields, "sm_100a", WARPMAT_UNKNOWN_OPCODE) ==
-        "a tensor core with tensor memory executes 'tcgen05.mma': warpmat_tcgen05_create_fields of c_program.h finds it");
   fields.kind = "mxf4";
   fields.sparsity = "sp";
-  CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_BAD_ARGUMENT).find(": say cta_group (1, 2)") != std::string::npos);
-  fields.cta_group = 2;
-  CHECK(tcgen05_by(fields, "sm_100a") == "tcgen05.mma.sp.cta_group::2.kind::mxf4.block_scale");
-  fields.shape = "32x32b";
-  CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_UNKNOWN_OPCODE) ==
-        "sm_100a has no form with mnemonic = tcgen05.mma, shape = 32x32b, kind = mxf4, sparsity = sp, cta_group = 2; with another shape "
-        "there is: none");
   fields.m = 16;
+  fields.shape = "32x32b";
   CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_BAD_ARGUMENT) == "fields has both m, n, k and a shape: only tcgen05 has a shape");
   fields.m = 0;
   // A struct of before tcgen05, and sizes that no version has: what follows is not read.
   fields.shape = reinterpret_cast<const char*>(std::uintptr_t{1});
   for (const std::size_t beyond : {std::size_t{0}, std::size_t{4}, std::size_t{12}, std::size_t{20}}) {
     fields.size = offsetof(warpmat_fields, cta_group) + beyond;
-    CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_BAD_ARGUMENT).find(": say cta_group (1, 2)") != std::string::npos);
+    CHECK(contains(tcgen05_by(fields, "sm_100a", WARPMAT_BAD_ARGUMENT), ": say cta_group (1, 2)"));
   }
-
   CHECK(warpmat_tcgen05_create_fields(nullptr, "sm_100a", nullptr) == nullptr);
   CHECK(warpmat_tcgen05_create_fields(&fields, nullptr, nullptr) == nullptr);
-  CHECK(tcgen05_by(fields, "sm_1", WARPMAT_UNKNOWN_TARGET).find("unknown target") == 0);
-}
-
-TEST_CASE("C: a decoder need not know what is always the same", "[c]") {
-  auto fields = sized<warpmat_fields>();
-  fields.mnemonic = "mma";
-  fields.m = 16;
-  fields.n = 8;
-  fields.k = 16;
-  fields.a = "bf16";
-  CHECK(warpmat_find_fields(&fields, "sm_80", nullptr) == found("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "sm_80"));
-  fields.a = "f16";
-  CHECK(message_of(fields, "sm_80", WARPMAT_BAD_ARGUMENT) ==
-        "2 forms have these fields, such as mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 and "
-        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16: say d (f32, f16) and c (f32, f16)");
-  fields.d = "f32";
-  CHECK(warpmat_find_fields(&fields, "sm_80", nullptr) == found("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_80"));
-  fields.k = 15;
-  CHECK(
-      message_of(fields, "sm_80", WARPMAT_UNKNOWN_OPCODE) ==
-      "sm_80 has no form with mnemonic = mma, shape = m16n8k15, d = f32, a = f16; with another shape there is: m8n8k4, m16n8k8, m16n8k16");
-  fields.k = 16;
-  fields.satfinite = 1;
-  CHECK(message_of(fields, "sm_80", WARPMAT_UNKNOWN_OPCODE).find("with another satfinite there is: none") != std::string::npos);
-  CHECK(message_of(sized<warpmat_fields>(), "sm_80", WARPMAT_BAD_ARGUMENT).find("forms have these fields") != std::string::npos);
-  fields.size = 4;
-  CHECK(message_of(fields, "sm_80", WARPMAT_BAD_ARGUMENT) == "fields->size is not that of a warpmat_fields");
   CHECK(warpmat_find_fields(nullptr, "sm_80", nullptr) == nullptr);
-  CHECK(message_of(sized<warpmat_fields>(), "sm_1", WARPMAT_UNKNOWN_TARGET).find("unknown target") == 0);
-}
-
-TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
-  const std::string opcode = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
-  struct Row {
-    std::string text;
-    const char* beside;
-  };
-  for (const Row& row :
-       {Row{opcode + " ", "blanks"}, Row{"\t" + opcode, "blanks"}, Row{opcode + ";", "a semicolon"}, Row{"@p0 " + opcode, "a predicate"},
-        Row{"@!%p1 " + opcode + " {%r0}, {%r1};", "a predicate, operands and a semicolon"},
-        Row{"MMA.sync.aligned.M16N8K16.row.col.f32.f16.f16.f32 ;", "blanks, a semicolon and capitals"}}) {
-    CAPTURE(row.text);
-    CHECK(message_of(row.text.c_str()) == "'" + row.text + "' has " + row.beside + " beside the opcode: the opcode is " + opcode);
-  }
-  CHECK(message_of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16 ")
-            .find("' has blanks beside the opcode: no such form of mma; the nearest is") != std::string::npos);
-  CHECK(message_of("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;") ==
-        "'wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;' has a semicolon beside the opcode: the opcode is "
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
-  CHECK(message_of("@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;") ==
-        "'@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;' has a predicate and a semicolon beside the opcode: the opcode is "
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
-  CHECK(message_of("tcgen05.mma.cta_group::1.kind::f16") ==
-        "a tensor core with tensor memory executes 'tcgen05.mma.cta_group::1.kind::f16': warpmat_tcgen05_create of c_program.h finds it");
-  CHECK(message_of("cp.async.bulk.tensor.2d.shared::cta.global") ==
-        "a kernel executes 'cp.async.bulk.tensor.2d.shared::cta.global': warpmat_bulk_accesses of c_program.h lists what it accesses");
-  const auto unknown = [](auto find) {
-    auto error = sized<warpmat_error>();
-    CHECK(find(&error) == nullptr);
-    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
-    return std::string(error.message);
-  };
-  const auto of_machine = [&](const char* name) {
-    return unknown([&](warpmat_error* error) { return warpmat_find_machine(name, "sm_90a", error); });
-  };
-  CHECK(of_machine("HGMMA.64x8x16.F32 R24") == "'HGMMA.64x8x16.F32 R24' has operands beside the name: the name is HGMMA.64x8x16.F32");
-  CHECK(of_machine("HGMMA.64x8x16.F33") == "no such form of HGMMA; the nearest is HGMMA.64x8x16.F32: the same without .F33 and with .F32");
-  CHECK(of_machine("HGMMA.64x12x16.F32") ==
-        "no such form of HGMMA; the nearest is HGMMA.64x16x16.F32: the same without .64x12x16 and with .64x16x16");
-  CHECK(of_machine("UTCHMMA.2CTA") == "'UTCHMMA.2CTA' is of tcgen05: warpmat_tcgen05_create of c_program.h finds it by PTX's opcode");
-  CHECK(of_machine("UTMALDG.2D") == "'UTMALDG.2D' is of cp.async.bulk: warpmat_bulk_accesses of c_program.h lists what it accesses");
-  for (const char* other : {"", ".", "tcgen05", "tcgen05.", "mma", "tcgen05.mma"}) {
-    CAPTURE(other);
-    const std::string message = unknown([&](warpmat_error* error) { return warpmat_tcgen05_create(other, "sm_100a", error); });
-    CHECK(message.find("'" + std::string(other) + "'") == 0);
-  }
-  CHECK(message_of("HMMA.16816.F32") == "'HMMA.16816.F32' is a name of SASS: warpmat_find_machine finds it");
-  CHECK(message_of("HGMMA.64x16x16.F32") == "'HGMMA.64x16x16.F32' is a name of SASS: warpmat_find_machine finds it");
-  CHECK(message_of("fma.rn.f33") == "'fma.rn.f33' is not a form that warpmat executes; the nearest is fma.rn.f32");
-  CHECK(message_of("fma.rn.f32 %f1, %f2, %f3, %f4;") ==
-        "'fma.rn.f32 %f1, %f2, %f3, %f4;' has operands and a semicolon beside the opcode: the opcode is fma.rn.f32");
-  CHECK(message_of("ld.global.u32") ==
-        "'ld.global.u32' needs a program around it, for memory, other lanes or control flow: it is a statement of a kernel; "
-        "warpmat_module_parse of c_program.h takes those");
-  CHECK(message_of(" ").find("unknown instruction") == 0);
-  CHECK(message_of("@p").find("unknown instruction") == 0);
-  CHECK(message_of(";").find("unknown instruction") == 0);
+  fields.size = 4;
+  auto error = sized<warpmat_error>();
+  CHECK(warpmat_find_fields(&fields, "sm_80", &error) == nullptr);
+  CHECK(std::string(error.message) == "fields->size is not that of a warpmat_fields");
+  auto step = sized<warpmat_machine_step>();
+  CHECK(warpmat_find_machine_step("HMMA.884.F32.F32.STEP0", nullptr, "col", "sm_70", &step, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(std::string(error.message) == "a layout is null");
 }
 
 TEST_CASE("C: an instruction says its parts, its alignment and how its layout is known", "[c]") {

@@ -2,19 +2,10 @@
 
 #include <warpmat/c.h>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <span>
-#include <string>
-#include <vector>
-
 #include <warpmat/layout.h>
 
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::c_find_test {
 

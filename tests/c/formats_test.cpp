@@ -3,11 +3,8 @@
 
 #include <warpmat/c.h>
 
-#include <string>
-
 #include "c/calls.h"
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::c_formats_test {
 namespace {

@@ -6,18 +6,8 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::interface_test {
 
@@ -113,107 +103,6 @@ TEST_CASE("C: every form on every target that has it is found, always the same o
         CHECK(described.written == (operand.written ? 1 : 0));
       }
     }
-}
-
-TEST_CASE("C: machine names as SASS spells them lead to the form", "[c]") {
-  struct Row {
-    const char *sass, *target, *opcode;
-  };
-  for (const Row& row : {Row{"HMMA.16816.F32", "sm_80", f16_mma},
-                         Row{"HMMA.16816.F16", "sm_80", "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"},
-                         Row{"HMMA.16816.F32.BF16", "sm_90", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"},
-                         Row{"HMMA.1688.F32.TF32", "sm_80", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
-                         Row{"HMMA.SP.16832.F32", "sm_80", "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"},
-                         Row{"IMMA.16832.S8.U8", "sm_80", "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"},
-                         Row{"IMMA.16832.S8.S8.SAT", "sm_80", "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32"},
-                         Row{"BMMA.168256.XOR.POPC", "sm_80", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc"},
-                         Row{"DMMA.16x8x4.RZ", "sm_90", "mma.sync.aligned.m16n8k4.row.col.rz.f64.f64.f64.f64"},
-                         Row{"DMMA.8x8x4", "sm_80", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"},
-                         Row{"QMMA.16832.F32.E4M3.E5M2", "sm_89", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"},
-                         Row{"LDSM.16.M88.4", "sm_90", "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
-                         Row{"LDSM.16.MT88.2", "sm_75", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"},
-                         Row{"LDSM.16.M88", "sm_75", "ldmatrix.sync.aligned.m8n8.x1.shared.b16"},
-                         Row{"STSM.16.MT88.4", "sm_90", "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
-                         Row{"LDSM.8.MT1616.2", "sm_120a", "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8"},
-                         Row{"LDSM.U6x16P32TO8.M816.4", "sm_100a", "ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b6x16_p32"},
-                         Row{"STSM.8.MT168.4", "sm_120a", "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8"},
-                         Row{"QMMA.16832.F32.E3M2.E2M1", "sm_120a", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m1.f32"},
-                         Row{"QMMA.SF.16832.F32.E4M3.E4M3.E8", "sm_120a",
-                             "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0"},
-                         Row{"OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", "sm_120a",
-                             "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"},
-                         Row{"BMMA.168256.AND.POPC", "sm_90", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc"},
-                         Row{"MOVM.16.MT88", "sm_75", "movmatrix.sync.aligned.m8n8.trans.b16"}}) {
-    CAPTURE(row.sass, row.target);
-    auto error = sized<warpmat_error>();
-    const warpmat_instruction* instruction = warpmat_find_machine(row.sass, row.target, &error);
-    INFO(error.message);
-    REQUIRE(instruction != nullptr);
-    auto info = sized<warpmat_instruction_info>();
-    REQUIRE(warpmat_describe(instruction, &info) == WARPMAT_OK);
-    CHECK(find_form(info.opcode) == find_form(row.opcode));
-    CHECK(info.sass == std::string(row.sass));
-  }
-  for (const auto& [wrong, target] : {std::pair("HMMA.16816.F64", "sm_80"),
-                                      {"HMMA", "sm_80"},
-                                      {"", "sm_80"},
-                                      {"STSM.16.M88.4", "sm_80"},
-                                      {"BMMA.168256.XOR.POPC", "sm_90"},
-                                      {"IMMA.8816.S8.S8", "sm_100a"}}) {
-    auto error = sized<warpmat_error>();
-    CHECK(warpmat_find_machine(wrong, target, &error) == nullptr);
-    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
-  }
-}
-
-TEST_CASE("C: a machine name without crosses, and names that no form has", "[c]") {
-  CHECK(warpmat_find_machine("DMMA.884", "sm_80", nullptr) == warpmat_find_machine("DMMA.8x8x4", "sm_80", nullptr));
-  CHECK(warpmat_find_machine("DMMA.1684.RZ", "sm_90", nullptr) == warpmat_find_machine("DMMA.16x8x4.RZ", "sm_90", nullptr));
-  struct Row {
-    const char *name, *target, *message;
-  };
-  for (const Row& row :
-       {Row{"HMMA.16816.F64", "sm_80",
-            "no form is the one machine instruction 'HMMA.16816.F64' on sm_80: no such form of HMMA; the nearest is "
-            "HMMA.16816.F32: the same without .F64 and with .F32"},
-        Row{"HMMA.16816", "sm_80", "'HMMA.16816' leaves its types open on sm_80: HMMA.16816.F32, HMMA.16816.F16 or HMMA.16816.F32.BF16"},
-        Row{"FMMA.64x64x16.F32", "sm_80",
-            "no form is the one machine instruction 'FMMA.64x64x16.F32' on sm_80; names that are known begin with "
-            "LDSM, MOVM, HMMA, DMMA, IMMA or BMMA"},
-        Row{"HGMMA.64x63x16.F32", "sm_90a",
-            "no such form of HGMMA; the nearest is HGMMA.64x64x16.F32: the same without .64x63x16 and with .64x64x16"}}) {
-    auto error = sized<warpmat_error>();
-    CHECK(warpmat_find_machine(row.name, row.target, &error) == nullptr);
-    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
-    CHECK(std::string(error.message) == row.message);
-  }
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_find_machine("QMMA.16832", "sm_90a", &error) == nullptr);
-  CHECK(std::string(error.message).find("no form is the one machine instruction 'QMMA.16832' on sm_90a") == 0);
-}
-
-TEST_CASE("C: what a text has beside a machine name is told", "[c]") {
-  struct Row {
-    const char *text, *message;
-  };
-  for (const Row& row :
-       {Row{"HMMA.16816.F32 ", "'HMMA.16816.F32 ' has blanks beside the name: the name is HMMA.16816.F32"},
-        Row{"@!P0 HMMA.16816.F32 R0, R4.reuse, R8, R0 ;",
-            "'@!P0 HMMA.16816.F32 R0, R4.reuse, R8, R0 ;' has a predicate, operands and a semicolon beside the name: the name is "
-            "HMMA.16816.F32"},
-        Row{"hmma.16816.f32;", "'hmma.16816.f32;' has a semicolon and small letters beside the name: the name is HMMA.16816.F32"},
-        Row{"dmma.8x8x4", "'dmma.8x8x4' has small letters beside the name: the name is DMMA.8x8x4"},
-        Row{"HGMMA.64x8x16.F32 gdesc[UR8]", "'HGMMA.64x8x16.F32 gdesc[UR8]' has operands beside the name: the name is HGMMA.64x8x16.F32"},
-        Row{"HMMA.16816 ",
-            "'HMMA.16816 ' has blanks beside the name: 'HMMA.16816' leaves its types open on sm_90a: HMMA.16816.F32, HMMA.16816.F16 or "
-            "HMMA.16816.F32.BF16"},
-        Row{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-            "'mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32' is PTX: warpmat_find finds it"}}) {
-    auto error = sized<warpmat_error>();
-    CHECK(warpmat_find_machine(row.text, "sm_90a", &error) == nullptr);
-    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
-    CHECK(std::string(error.message) == row.message);
-  }
 }
 
 TEST_CASE("one machine name means one arithmetic on one hardware", "[c]") {

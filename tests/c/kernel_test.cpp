@@ -2,20 +2,10 @@
 
 #include <warpmat/c_observer.h>
 
-#include <atomic>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <vector>
-
 #include "c/calls.h"
 #include "c/launched.h"
 #include "c/owned_kernel.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::kernel_test {
 namespace {
@@ -150,100 +140,39 @@ TEST_CASE("C: a kernel is launched, and a variable of its module read and set", 
   }
 }
 
-TEST_CASE("C: storing an uninitialised value ends a launch, or is told to warn", "[c]") {
-  const Kernel kernel(kernel_text("  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n"));
-  const Memory memory(256);
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-  warpmat_launch_config config = config_of(arguments, 1, 32);
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNWRITTEN);
-  std::vector<std::string> warnings;
-  config.user = &warnings;
-  config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); };
-  config.checks = "uses";
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
-  REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].find("what is stored in global memory comes from uninitialised shared memory") != std::string::npos);
-  config.checks = "races,stores";
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNWRITTEN);
-  config.checks = "racing";
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
-  CHECK(std::string(error.message).find("'racing' is no check: there are uninitialised, ") == 0);
-}
-
-namespace {
-
-/// What the callbacks of an observer saw.
-struct Seen {
-  std::uint64_t operations = 0;
-  std::vector<std::string> accesses;
-  int end_at_line = 0;
-};
-
-int see_operation(void* user, const warpmat_event* event) {
-  Seen& seen = *static_cast<Seen*>(user);
-  ++seen.operations;
-  CHECK(event->size == sizeof(warpmat_event));
-  return event->line == seen.end_at_line ? 1 : 0;
-}
-
-int see_access(void* user, const warpmat_access* access) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, access->places[0], 4);
-  std::string text = access->event->opcode;
-  text += " space " + std::to_string(access->space) + (access->writes != 0 ? " writes " : " reads ") + std::to_string(access->bytes);
-  if (access->space == WARPMAT_SPACE_GLOBAL) text += " at " + std::to_string(word);
-  static_cast<Seen*>(user)->accesses.push_back(text);
-  return 0;
-}
-
-}  // namespace
-
-TEST_CASE("C: observers are told of operations and accesses, and may end a launch", "[c]") {
-  const Kernel kernel(kernel_text("  st.shared.u32 [tile], t;\n  st.global.u32 [a], 5;\n  ld.global.u32 v, [a];\n"));
-  const Memory memory(256);
-  Seen seen, other;
-  auto all = sized<warpmat_observer>(), counts = sized<warpmat_observer>();
-  all.user = &seen;
-  all.operation = counts.operation = see_operation;
-  all.access = see_access;
-  counts.user = &other;
-  const warpmat_observer* observers[] = {&all, &counts};
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-  warpmat_launch_config config = config_of(arguments, 2, 32);
-  config.jobs = 0;
-  config.observers = observers;
-  config.observer_count = 2;
-  auto error = sized<warpmat_error>();
-  std::uint64_t operations = 0;
-  REQUIRE(warpmat_launch(kernel.kernel, &config, memory.memory, &operations, &error) == WARPMAT_OK);
-  CHECK(operations > 0);
-  CHECK(seen.operations < operations);  // which has those that compute values for statements, too
-  CHECK(other.operations == seen.operations);
-  REQUIRE(seen.accesses.size() == 8);  // of two blocks
-  CHECK(std::vector<std::string>(seen.accesses.begin(), seen.accesses.begin() + 4) ==
-        std::vector<std::string>{"ld.param.u64 space 4 reads 8", "st.shared.u32 space 2 writes 4", "st.global.u32 space 0 writes 4 at 0",
-                                 "ld.global.u32 space 0 reads 4 at 5"});
-
-  seen.end_at_line = 9;  // the st.global
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_STOPPED);
-  CHECK(error.line == 9);
-  CHECK(std::string(error.message).find("an observer ended the launch") != std::string::npos);
-
-  const auto expect = [&](const char* part) {
-    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
-    CHECK(std::string(error.message).find(part) != std::string::npos);
+TEST_CASE("C: what ends a launch may be told to warn", "[c]") {
+  struct Row {
+    const char *body, *target;
+    warpmat_status status;
+    const char* checks;
+    const char* text;
   };
-  seen.end_at_line = 0;
-  all.size = 8;
-  expect("the size of observer 0 is not that of a warpmat_observer");
-  all.size = sizeof all;
-  observers[1] = nullptr;
-  expect("observer 1 is null");
-  config.observers = nullptr;
-  expect("config->observers is null");
-  config.size = offsetof(warpmat_launch_config, observers);  // a program compiled before there were observers
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
+  for (const Row& row : {Row{"  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n", nullptr, WARPMAT_UNWRITTEN, "uses",
+                             "what is stored in global memory comes from uninitialised shared memory"},
+                         Row{"  st.shared.u32 [tile], t;\n  bar.sync 0;\n  setp.eq.u32 q, t, 0;\n"
+                             "  @q cp.async.bulk.global.shared::cta.bulk_group [a], [tile], 16;\n"
+                             "  @q cp.async.bulk.commit_group;\n  @q cp.async.bulk.wait_group 0;\n",
+                             "sm_90", WARPMAT_UNORDERED, "copies", "no fence.proxy.async since then lets it see that"}}) {
+    const Kernel kernel(kernel_text(row.body), nullptr, row.target);
+    const Memory memory(256);
+    const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
+    warpmat_launch_config config = config_of(arguments, 1, 32);
+    auto error = sized<warpmat_error>();
+    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == row.status);
+    std::vector<std::string> warnings;
+    config.user = &warnings;
+    config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); };
+    config.checks = row.checks;
+    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
+    REQUIRE(warnings.size() == 1);
+    CHECK(contains(warnings[0], row.text));
+    if (row.status != WARPMAT_UNWRITTEN) continue;
+    config.checks = "races,stores";
+    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNWRITTEN);
+    config.checks = "racing";
+    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message).find("'racing' is no check: there are uninitialised, ") == 0);
+  }
 }
 
 TEST_CASE("C: a byte that another thread sets ends a launch", "[c]") {
@@ -267,25 +196,6 @@ TEST_CASE("C: a byte that another thread sets ends a launch", "[c]") {
   config.size = offsetof(warpmat_launch_config, stop);  // a program compiled before
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_LIMIT);
   CHECK(std::string(error.message).find("stopped from outside") == std::string::npos);
-}
-
-TEST_CASE("C: a bulk copy of stores without a fence ends a launch, or is told to warn", "[c]") {
-  const Kernel kernel(kernel_text("  st.shared.u32 [tile], t;\n  bar.sync 0;\n  setp.eq.u32 q, t, 0;\n"
-                                  "  @q cp.async.bulk.global.shared::cta.bulk_group [a], [tile], 16;\n"
-                                  "  @q cp.async.bulk.commit_group;\n  @q cp.async.bulk.wait_group 0;\n"),
-                      nullptr, "sm_90");
-  const Memory memory(256);
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-  warpmat_launch_config config = config_of(arguments, 1, 32);
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNORDERED);
-  std::vector<std::string> warnings;
-  config.user = &warnings;
-  config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); };
-  config.checks = "copies";
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
-  REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].find("no fence.proxy.async since then lets it see that") != std::string::npos);
 }
 
 TEST_CASE("C: what a GPU may not reproduce is told after the launch", "[c]") {

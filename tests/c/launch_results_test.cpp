@@ -3,15 +3,9 @@
 
 #include <warpmat/c_program.h>
 
-#include <cstddef>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "c/launched.h"
-#include "catch.h"
-#include "contains.h"
 #include "machine/launching_kernel.h"
+#include "test.h"
 
 namespace warpmat::launch_results_test {
 namespace {

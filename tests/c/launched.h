@@ -4,14 +4,9 @@
 
 #include <warpmat/c_program.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string>
-
 #include "c/calls.h"
 #include "c/owned_kernel.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat {
 

@@ -2,14 +2,8 @@
 
 #include <warpmat/c.h>
 
-#include <array>
-#include <random>
-#include <set>
-#include <string>
-#include <utility>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::machine_step_test {
 
@@ -22,14 +16,6 @@ warpmat_machine_step found(const std::string& name, const char* a, const char* b
   INFO(error.message);
   REQUIRE(status == WARPMAT_OK);
   return step;
-}
-
-std::string refusal(const char* name, const char* a, const char* b, const char* target) {
-  auto step = sized<warpmat_machine_step>();
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_find_machine_step(name, a, b, target, &step, &error) != WARPMAT_OK);
-  CHECK(step.instruction == nullptr);
-  return error.message;
 }
 
 /// Rows and columns of each product that the step's registers of D hold.
@@ -95,22 +81,6 @@ TEST_CASE("C: a step's registers of D depend on the same registers of C alone", 
     const auto after = execute();
     for (std::size_t i = 0; i < 8 * 32; ++i) CHECK((before[i] == after[i]) == (i >= first && i < last));
   }
-}
-
-TEST_CASE("C: names that are no step are refused with those that are", "[c]") {
-  const std::string known =
-      ": there are HMMA.884.F32.F32.STEP0 to STEP3 and HMMA.884.F16.F16.STEP0 and STEP1 on sm_70, with 'row' and 'col'";
-  for (const char* name :
-       {"HMMA.884.F32.F32.STEP4", "HMMA.884.F16.F16.STEP2", "HMMA.884.F32.F16.STEP0", "HMMA.884.F32.F32.STEP", "HMMA.884", ""})
-    CHECK(refusal(name, "row", "col", "sm_70") ==
-          std::string("no step of mma.m8n8k4 on sm_70 is '") + name + "' with the layouts 'row' and 'col'" + known);
-  CHECK(refusal("HMMA.884.F32.F32.STEP0", "ROW", "col", "sm_70").find("with the layouts 'ROW' and 'col'") != std::string::npos);
-  CHECK(refusal("HMMA.884.F32.F32.STEP0", "row", "col", "sm_80").find("no step of mma.m8n8k4 on sm_80") == 0);
-  CHECK(refusal("HMMA.884.F32.F32.STEP0", nullptr, "col", "sm_70") == "a layout is null");
-  CHECK(refusal("HMMA.884.F32.F32.STEP0", "row", "col", "sm_1").find("unknown target") == 0);
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_find_machine("HMMA.884.F32.F32.STEP3", "sm_70", &error) == nullptr);
-  CHECK(std::string(error.message) == "'HMMA.884.F32.F32.STEP3' is step 3 of 4 of mma.m8n8k4: warpmat_find_machine_step finds it");
 }
 
 }  // namespace warpmat::machine_step_test

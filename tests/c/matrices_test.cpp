@@ -2,15 +2,8 @@
 
 #include <warpmat/c_program.h>
 
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::c_matrices_test {
 namespace {

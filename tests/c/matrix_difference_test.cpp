@@ -2,12 +2,8 @@
 
 #include <warpmat/c_program.h>
 
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::matrix_difference_test {
 

@@ -2,19 +2,7 @@
 
 #include <warpmat/c_observer.h>
 
-#include <atomic>
-#include <concepts>
-#include <cstddef>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <regex>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,9 +14,7 @@
 
 #include "c/launched.h"
 #include "c/observer_kernels.h"
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::c_observer_test {
 
@@ -532,6 +518,18 @@ TEST_CASE("C: observers of older programs, and wrong ones", "[c][observer]") {
   observer.size = sizeof observer;
   CHECK(launched.run() == WARPMAT_BAD_ARGUMENT);
   CHECK(contains(launched.error.message, "the events 0x7ffffc00 of observer 0 are not known"));
+  observer.size = 8;
+  CHECK(launched.run() == WARPMAT_BAD_ARGUMENT);
+  CHECK(contains(launched.error.message, "the size of observer 0 is not that of a warpmat_observer"));
+  const warpmat_observer* const two[] = {&observer, nullptr};
+  launched.config.observers = two + 1;
+  CHECK(launched.run() == WARPMAT_BAD_ARGUMENT);
+  CHECK(contains(launched.error.message, "observer 0 is null"));
+  launched.config.observers = nullptr;
+  CHECK(launched.run() == WARPMAT_BAD_ARGUMENT);
+  CHECK(contains(launched.error.message, "config->observers is null"));
+  launched.config.size = offsetof(warpmat_launch_config, observers);  // a program compiled before there were observers
+  CHECK(launched.run() == WARPMAT_OK);
 }
 
 }  // namespace warpmat::c_observer_test

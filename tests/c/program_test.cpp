@@ -2,11 +2,8 @@
 
 #include <warpmat/c_program.h>
 
-#include <cstring>
-#include <string>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::program_test {
 

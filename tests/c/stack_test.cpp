@@ -1,8 +1,6 @@
 // The stack that warpmat_execute needs: what warpmat_describe says is enough, and not much too much. Measured on a thread whose stack is
 // painted before it begins. Sanitizers make frames of their own.
 
-#include "case_count.h"
-
 #if !WARPMAT_SANITIZED
 
 #include <warpmat/c.h>
@@ -14,17 +12,10 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <cstring>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "c/calls.h"
 #include "c/wgmma_call.h"
-#include "catch.h"
 #include "execute/warp_arrays.h"
+#include "test.h"
 
 namespace warpmat::stack_test {
 
@@ -213,7 +204,7 @@ TEST_CASE("C: the stack that a scalar instruction needs", "[c]") {
 
 #else
 
-#include "catch.h"
+#include "test.h"
 
 TEST_CASE("warpmat_execute needs no more stack than warpmat_describe says") {
   WARN("skipped: the sanitizers make frames of their own");

@@ -2,14 +2,8 @@
 
 #include <warpmat/c_explain.h>
 
-#include <cmath>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "c/list_warp.h"
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::c_statements_test {
 namespace {

@@ -5,19 +5,10 @@
 #include <warpmat/execute/tcgen05.h>
 #include <warpmat/observer.h>
 
-#include <algorithm>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
 #include "machine/kernel.h"
 #include "machine/tensor_kernel.h"
+#include "test.h"
 
 namespace warpmat::tcgen05_c_test {
 

@@ -4,13 +4,8 @@
 
 #include <warpmat/launch.h>
 
-#include <algorithm>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::tensor_map_test {
 

@@ -2,18 +2,12 @@
 
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <numeric>
-#include <random>
-#include <utility>
-#include <vector>
-
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
 
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::thread_major_test {
 

@@ -2,14 +2,8 @@
 
 #include <warpmat/c_observer.h>
 
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/core.h>
-
 #include "c/list_warp.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::c_warp_observer_test {
 namespace {

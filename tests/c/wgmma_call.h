@@ -4,11 +4,8 @@
 
 #include <warpmat/c.h>
 
-#include <array>
-#include <vector>
-
 #include "c/calls.h"
-#include "catch.h"
+#include "test.h"
 
 struct WgmmaCall {
   const warpmat_instruction* instruction = nullptr;

@@ -6,15 +6,9 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-#include <cstring>
-#include <random>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "c/calls.h"
 #include "c/wgmma_call.h"
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::wgmma_test {
 
@@ -250,25 +244,6 @@ TEST_CASE("C: of every wgmma the listed bytes are those that it reads, and no ot
         ++compared;
       }
   CHECK(compared > 4 * 200);
-}
-
-TEST_CASE("C: wgmma is found by SASS's name", "[c][wgmma]") {
-  for (const auto& [sass, opcode] : {std::pair("HGMMA.64x256x16.F16", "wgmma.mma_async.sync.aligned.m64n256k16.f16.f16.f16"),
-                                     {"HGMMA.64x8x8.F32.TF32", "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32"},
-                                     {"HGMMA.SP.64x128x32.F32.BF16", "wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.bf16.bf16"},
-                                     {"QGMMA.64x128x32.F32.E4M3.E5M2", "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e5m2"},
-                                     {"IGMMA.64x64x32.S8.U8.SAT", "wgmma.mma_async.sync.aligned.m64n64k32.satfinite.s32.s8.u8"},
-                                     {"BGMMA.64x8x256.AND.POPC", "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc"}}) {
-    CAPTURE(sass);
-    const warpmat_instruction* const by_name = warpmat_find_machine(sass, "sm_90a", nullptr);
-    REQUIRE(by_name != nullptr);
-    CHECK(by_name == on_hopper(opcode));
-    auto info = sized<warpmat_instruction_info>();
-    REQUIRE(warpmat_describe(by_name, &info) == WARPMAT_OK);
-    CHECK(std::string(info.opcode) == opcode);
-    CHECK(std::string(info.sass) == sass);
-    CHECK(std::string(info.machine) == sass);
-  }
 }
 
 TEST_CASE("C: wgmma says what it is and where elements lie", "[c][wgmma]") {

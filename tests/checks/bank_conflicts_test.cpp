@@ -3,15 +3,8 @@
 #include <warpmat/explain.h>
 #include <warpmat/warp.h>
 
-#include <cmath>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "compressed_table.h"
-#include "paths.h"
-#include "tally.h"
+#include "test.h"
 #include "vectors/banks/patterns.h"
 
 namespace warpmat::checks::bank_conflicts_test {

@@ -4,11 +4,8 @@
 #include <warpmat/provenance/byte_flow.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include <algorithm>
-#include <array>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::byte_flow_test {
 using provenance::ByteFlow;

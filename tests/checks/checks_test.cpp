@@ -3,8 +3,8 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/machine/internals.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::checks_test {
 using machine::EventKinds;

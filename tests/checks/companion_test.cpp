@@ -1,13 +1,10 @@
 // Scale factors and metadata beside the factors of a told product: right ones, and those of other rows and blocks of k. The numbers are
 // zeros: nothing here knows a result.
 
-#include <fmt/core.h>
-
 #include <warpmat/provenance.h>
 
-#include "catch.h"
 #include "checks/lanes_module.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::companion_test {
 

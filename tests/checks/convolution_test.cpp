@@ -2,12 +2,7 @@
 
 #include <warpmat/provenance.h>
 
-#include <fmt/core.h>
-
-#include <map>
-#include <utility>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::convolution_test {
 

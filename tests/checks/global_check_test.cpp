@@ -1,13 +1,7 @@
 // Checks::global: bytes of global memory that nobody has written.
 
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::global_check_test {
 namespace {

@@ -2,17 +2,8 @@
 
 #include <warpmat/checks/global_races.h>
 
-#include <algorithm>
-#include <array>
-#include <random>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::global_races_test {
 

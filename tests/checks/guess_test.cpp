@@ -2,11 +2,8 @@
 
 #include <warpmat/provenance.h>
 
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "checks/lanes_module.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::guess_test {
 

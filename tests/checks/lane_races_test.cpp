@@ -2,19 +2,8 @@
 
 #include <warpmat/checks/lane_races.h>
 
-#include <array>
-#include <map>
-#include <random>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::lane_races_test {
 

@@ -4,13 +4,8 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/provenance/gemm.h>
 
-#include <fmt/core.h>
-
-#include <random>
-
-#include "catch.h"
 #include "checks/lanes_module.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::pairing_test {
 

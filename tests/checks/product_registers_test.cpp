@@ -3,10 +3,8 @@
 #include <warpmat/checks/product_registers.h>
 #include <warpmat/machine/internals.h>
 
-#include <algorithm>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::product_registers_test {
 

@@ -1,13 +1,6 @@
 #include <warpmat/checks/race_detector.h>
 
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <random>
-#include <tuple>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::race_detector_test {
 

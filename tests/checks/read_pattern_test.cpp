@@ -1,13 +1,8 @@
 // Kernels without matrix instructions of which --guess says what their elements depend on. Values are zeros: nothing depends on them.
 
-#include <string>
-
-#include <fmt/core.h>
-
 #include <warpmat/provenance.h>
 
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::read_pattern_test {
 

@@ -1,10 +1,7 @@
 // ldmatrix with row addresses that are right, repeated by mistake, and repeated on purpose.
 
-#include <fmt/core.h>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::rows_check_test {
 

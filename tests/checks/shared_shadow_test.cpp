@@ -1,13 +1,7 @@
 #include <warpmat/checks/shared_shadow.h>
 
-#include <algorithm>
-#include <array>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::shared_shadow_test {
 

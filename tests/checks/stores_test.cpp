@@ -2,15 +2,11 @@
 
 #include <warpmat/launch/check_list.h>
 
-#include <algorithm>
 #include <regex>
 
-#include <fmt/core.h>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/kernel.h"
 #include "structure/source_files.h"
+#include "test.h"
 
 namespace warpmat::stores_test {
 

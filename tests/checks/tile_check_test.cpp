@@ -2,11 +2,8 @@
 
 #include <warpmat/launch.h>
 
-#include <numeric>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::tile_check_test {
 

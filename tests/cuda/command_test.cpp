@@ -1,19 +1,10 @@
-#include <filesystem>
-#include <fstream>
-#include <span>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include <fmt/core.h>
-
-#include "catch.h"
+#include "tools/command.h"
 #include "compressed_table.h"
 #include "cuda/nvcc_program.h"
-#include "paths.h"
-#include "tools/command.h"
+#include "test.h"
 
-// `warpmat cuda` with error_program.cpp, and with programs that nvcc compiles.
+// `warpmat cuda` with programs that nvcc compiles. tests/golden/cuda has what it says of others.
 
 namespace warpmat::command_test {
 using Catch::Matchers::StartsWith;
@@ -31,134 +22,6 @@ std::string last_line(std::string text) {
 }
 
 }  // namespace
-
-TEST_CASE("warpmat cuda runs a program and ends with the label of what ran", "[cuda]") {
-  const Outcome outcome = run_cuda({cuda_program_path(), "works", "7"});
-  CHECK(outcome.status == 7);
-  CHECK_THAT(outcome.out, ContainsSubstring("store(device, 42): cudaSuccess\n"));
-  CHECK_THAT(outcome.err, StartsWith("warpmat: sm_90a (H100): "));
-  CHECK(run_cuda({"--target", "sm_80", "--quiet", cuda_program_path(), "works"}).err == "");
-  CHECK_THAT(run_cuda({"--target", "sm_80", cuda_program_path(), "works"}).err, StartsWith("warpmat: sm_80 (A100): "));
-}
-
-TEST_CASE("warpmat cuda fails where a kernel failed and the program did not say so", "[cuda]") {
-  const Outcome silent = run_cuda({cuda_program_path(), "beyond"});
-  CHECK(silent.status == 1);
-  CHECK_THAT(silent.err, ContainsSubstring("a kernel failed, and the program went on and ended with status 0: store of 4 bytes"));
-  CHECK_THAT(last_line(silent.err), StartsWith("warpmat: sm_90a (H100): "));
-  const Outcome loud = run_cuda({cuda_program_path(), "beyond", "3"});
-  CHECK(loud.status == 3);
-  CHECK_THAT(loud.err, !ContainsSubstring("went on"));
-}
-
-TEST_CASE("warpmat cuda writes each launch into a report", "[cuda]") {
-  const TemporaryDirectory directory;
-  CHECK(run_cuda({"--report", directory.path("r.json"), cuda_program_path(), "beyond"}).status == 1);
-  const std::string report = read_text(directory.path("r.json"));
-  for (const char* const part : {"\"kernel\": \"store\"", "\"target\": \"sm_90a\"", "\"name\": \"cudaErrorIllegalAddress\"",
-                                 "\"status\": 0", "\"evidence\": \"sm_90a (H100): "})
-    CHECK_THAT(report, ContainsSubstring(part));
-}
-
-TEST_CASE("The record has each launch, or those that say something new of a kernel", "[cuda]") {
-  const auto lines_of = [](const std::string& mode, const std::string& every, const std::string& wanted) {
-    const TemporaryDirectory directory;
-    std::filesystem::create_directory(directory.path("record"));
-    run_program(cuda_program_path(), {mode},
-                {"LD_LIBRARY_PATH=" + cuda_libraries_path(), "WARPMAT_CUDA_REPORT=" + directory.path("record"),
-                 "WARPMAT_CUDA_EVERY_LAUNCH=" + every});
-    std::istringstream text(read_text(directory.path("record") + "/launches.jsonl"));
-    int lines = 0;
-    for (std::string line; std::getline(text, line);) lines += line.find(wanted) != std::string::npos;
-    return lines;
-  };
-  const std::string store = "\"entry\":\"store\"", error = "\"error\":";
-  CHECK(lines_of("works", "1", store) >= 4);
-  CHECK(lines_of("works", "0", store) == 1);
-  CHECK(lines_of("beyond", "0", error) == 1);  // its only launch
-  CHECK(lines_of("later", "0", store) == 2);
-  CHECK(lines_of("later", "0", error) == 1);
-  CHECK(lines_of("unwritten", "0", "\"entry\":\"unwritten\"") == 2);  // each with a warning
-}
-
-TEST_CASE("warpmat cuda fails where a kernel was not executed and the program ends as if it were", "[cuda]") {
-  const Outcome outcome = run_cuda({"--target", "sm_75", cuda_program_path(), "works"});
-  CHECK(outcome.status == 1);
-  CHECK_THAT(outcome.out, ContainsSubstring("store(device, 42): cudaErrorNoKernelImageForDevice\n"));
-  CHECK_THAT(outcome.err, ContainsSubstring("a kernel was not executed, and the program went on and ended with status 0: 'store': the "
-                                            "program has PTX of compute_80 alone, which sm_75 does not run: choose another --target\n"));
-  CHECK(run_cuda({"--target", "sm_75", cuda_program_path(), "works", "3"}).status == 3);
-}
-
-TEST_CASE("warpmat cuda warns of a kernel that stores uninitialised values, or ends it", "[cuda]") {
-  const TemporaryDirectory directory;
-  const std::string reason = "what is stored in global memory comes from uninitialised shared memory";
-  const auto count = [&](const std::string& text) {
-    std::size_t found = 0;
-    for (std::size_t at = 0; (at = text.find(reason, at)) != std::string::npos; ++at) ++found;
-    return found;
-  };
-  const Outcome warned = run_cuda({"--report", directory.path("r.json"), cuda_program_path(), "unwritten", "3"});
-  CHECK(warned.status == 3);
-  CHECK(warned.out ==
-        "launch(&unwritten_stub, {1, 1, 1}, {1, 1, 1}, arguments): cudaSuccess\n"
-        "launch(&unwritten_stub, {1, 1, 1}, {1, 1, 1}, arguments): cudaSuccess\n"
-        "cudaDeviceSynchronize(): cudaSuccess\n");
-  CHECK_THAT(warned.err,
-             StartsWith("PTX:") && ContainsSubstring(": warning: " + reason + " (kernel unwritten, block (0,0,0), warp 0, lane 0)\n"));
-  CHECK(count(warned.err) == 1);
-  CHECK(count(read_text(directory.path("r.json"))) == 4);  // of each launch, as text and in parts
-  const Outcome ended = run_cuda({"--check", "uninitialised", cuda_program_path(), "unwritten"});
-  CHECK(ended.status == 1);
-  CHECK_THAT(ended.out, ContainsSubstring("cudaDeviceSynchronize(): cudaErrorLaunchFailure"));
-  CHECK_THAT(ended.err, ContainsSubstring(reason));
-  CHECK(count(run_cuda({"--check", "none", cuda_program_path(), "unwritten"}).err) == 0);
-}
-
-TEST_CASE("warpmat cuda lists what a program has not freed", "[cuda]") {
-  CHECK_THAT(run_cuda({"--leaks", cuda_program_path(), "works"}).err,
-             ContainsSubstring("warpmat: 0 allocations were not freed, 0 bytes\n"));
-  CHECK_THAT(run_cuda({"--leaks", cuda_program_path(), "beyond"}).err, ContainsSubstring("not freed: 4 bytes of cudaMalloc 1 at 0x2"));
-  CHECK_THAT(run_cuda({"--leaks", cuda_program_path(), "exit"}).err, ContainsSubstring("warpmat: 0 allocations"));  // freed by a destructor
-  CHECK_THAT(run_cuda({cuda_program_path(), "beyond"}).err, !ContainsSubstring("not freed"));
-}
-
-TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
-  const TemporaryDirectory directory;
-  const std::string text = directory.path("text");
-  std::ofstream(text) << "no program\n";
-  std::filesystem::permissions(text, std::filesystem::perms::owner_all);
-  const struct {
-    std::vector<std::string> arguments;
-    std::string message;
-  } cases[] = {
-      {{}, "PROGRAM is required"},
-      {{"--frob"}, "--frob"},
-      {{"./no_such_program"}, "there is no program ./no_such_program"},
-      {{"no_such_program"}, "there is no program 'no_such_program' in PATH"},
-      {{"saxpy.cu"}, "saxpy.cu is source code: compile it with 'warpmat nvcc -o saxpy saxpy.cu'"},
-      {{"--target", "sm_1", "true"}, "sm_1"},
-      {{"--check", "race", "true"}, "'race' is no check"},
-      {{"scale.ptx"}, "scale.ptx has kernels, and no main(): 'warpmat launch scale.ptx' runs one"},
-      {{directory.path(".")}, "is a directory, no program"},
-      {{"."}, ". is a directory, no program"},
-      {{text}, "it is neither an executable file of this kind of machine nor a script that begins with #!"},
-      {{"--schedule", "x", "true"}, "--schedule: Value x not in range 0 to 18446744073709551615"},
-      {{"--report", "no/such/folder/r.json", "true"}, "no/such/folder"},
-      {{"--save", text + "/saved", "true"}, "cannot write into the folder " + text + "/saved: Not a directory"},
-  };
-  for (const auto& each : cases) {
-    const Outcome outcome = run_cuda(each.arguments);
-    INFO(outcome.err);
-    CHECK(outcome.status != 0);
-    CHECK_THAT(outcome.err, ContainsSubstring(each.message));
-  }
-  CHECK(run_cuda({"true"}).err == "warpmat: true launched no kernel\n");
-  const std::string program = directory.path("true.ptx");
-  std::filesystem::copy_file("/bin/true", program);
-  CHECK(run_cuda({program}).err == fmt::format("warpmat: {} launched no kernel\n", program));
-  CHECK_THAT(run_cuda({"--expect-launches", "1", "true"}).err, ContainsSubstring("--expect-launches 1: the program launched 0 kernels"));
-}
 
 TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slow]") {
   if (!has_nvcc()) return;

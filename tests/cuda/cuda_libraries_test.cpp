@@ -1,11 +1,6 @@
 #include <dlfcn.h>
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // The stand-ins for cuBLAS, cuBLASLt, cuRAND and NVML.

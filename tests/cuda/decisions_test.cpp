@@ -1,16 +1,9 @@
 // Who decides about the bits that PTX leaves open in a program of nvcc: its options, its machine code, the rule.
 
-#include <cstdlib>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include <fmt/format.h>
 
-#include "catch.h"
 #include "cuda/nvcc_program.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::decisions_test {

@@ -1,17 +1,6 @@
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // The driver's interface: libcuda.so.1 as a client loads it that has no header of CUDA.

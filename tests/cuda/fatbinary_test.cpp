@@ -1,13 +1,9 @@
 #include <lz4.h>
 #include <zstd.h>
 
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include <warpmat/cuda/fatbinary.h>
 
-#include "catch.h"
+#include "test.h"
 
 // Fatbinaries made here byte by byte, after what nvcc 13.0 writes.
 

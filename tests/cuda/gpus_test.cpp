@@ -1,11 +1,7 @@
 // `warpmat cuda --gpus`.
 
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "cuda/nvcc_program.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::command_test {

@@ -1,10 +1,6 @@
 #include <dlfcn.h>
 
-#include <filesystem>
-#include <string>
-
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // The libraries as processes load them beside others of the same names.

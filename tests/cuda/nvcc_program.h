@@ -1,10 +1,6 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat {

@@ -1,10 +1,6 @@
 #include <dlfcn.h>
 
-#include <filesystem>
-#include <string>
-
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // libcudart.so.12: the runtime for programs of CUDA 12.

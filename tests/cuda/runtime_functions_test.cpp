@@ -1,15 +1,8 @@
 #include <dlfcn.h>
 
-#include <cstdio>
-#include <map>
-#include <set>
-#include <span>
-#include <string>
-
 #include <warpmat/cuda/errors.h>
 
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace {

@@ -211,8 +211,12 @@ int main(int argc, char** argv) {
   auto& shared = *static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   Valid valid;
   int functions = 0, ended = 0;
-  for (const Row& row : rows) {
-    if (argc > 2 && std::strcmp(argv[2], row.name) != 0) continue;
+  std::vector<std::pair<std::string, const char*>> all;
+  for (const Row& row : rows)
+    for (const char* const stream : {"", "_ptsz", "_ptds"}) all.emplace_back(std::string(row.name) + stream, row.parameters);
+  for (const auto& [name, parameters] : all) {
+    const Row row{name.c_str(), parameters};
+    if (argc > 2 && name != argv[2]) continue;
     if (dlsym(library(), row.name) == nullptr) continue;
     ++functions;
     const pid_t child = fork();

@@ -16,7 +16,8 @@ root = pathlib.Path(__file__).resolve().parents[2]
 table = root / "tests/cuda/signatures.inc"
 
 head = """// What the functions of the runtime and the driver take: WARPMAT_SIGNATURE(NAME, PARAMETERS), from the toolkit's cuda_runtime_api.h and cuda.h,
-// written by tests/cuda/signatures.py. The letters are those of `kinds` in that script.
+// written by tests/cuda/signatures.py. The letters are those of `kinds` in that script. NAME_ptsz and
+// NAME_ptds, where there are such, take what NAME takes.
 """
 
 # By the type of a parameter, without its const: a letter.
@@ -68,7 +69,7 @@ def main():
     for name in ("runtime_functions.inc", "driver_functions.inc"):
         supported |= set(re.findall(r"^WARPMAT_CUDA_SUPPORTED\((\w+)", (root / "emulator/warpmat/cuda" / name).read_text(), re.M))
     rows = []
-    for name in sorted(supported & set(functions)):
+    for name in sorted(name for name in supported & set(functions) if not name.endswith(("_ptsz", "_ptds"))):
         parameters = [each.strip() for each in re.sub(r"\([^()]*\)", "*", functions[name]).split(",")]
         rows.append(f'WARPMAT_SIGNATURE({name}, "{"".join(letter(each) for each in parameters if each not in ("", "void"))}")\n')
     text = head + "".join(rows)

@@ -1,11 +1,6 @@
-#include <algorithm>
-#include <chrono>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "cuda/nvcc_program.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // Programs whose kernels wait: programs/waiting.cu.

@@ -1,14 +1,8 @@
 #include <warpmat/warpmat.h>
 
-#include <algorithm>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "catch.h"
 #include "device/comparison.h"
 #include "device/header.h"
+#include "test.h"
 
 namespace warpmat::gemm_test {
 namespace {

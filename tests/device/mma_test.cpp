@@ -1,8 +1,7 @@
 #include <warpmat/forms.h>
 
-#include "case_count.h"
-#include "catch.h"
 #include "device/comparison.h"
+#include "test.h"
 
 namespace warpmat::mma_test {
 using device::Opcode;

@@ -1,22 +1,13 @@
 // The kernels of examples/kernels, as nvcc compiled them, against sums of whole numbers, and bit for bit against chains of mma
 // instructions.
 
-#include <fmt/core.h>
 #include <warpmat/formats.h>
 #include <warpmat/launch.h>
 #include <warpmat/operands.h>
 #include <warpmat/program.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <random>
-
-#include "catch.h"
 #include "compressed_table.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::kernels_test {
 namespace {

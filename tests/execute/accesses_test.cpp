@@ -3,12 +3,8 @@
 
 #include <warpmat/instruction.h>
 
-#include <optional>
-#include <set>
-#include <vector>
-
-#include "catch.h"
 #include "execute/noted_memory.h"
+#include "test.h"
 
 namespace warpmat::accesses_test {
 

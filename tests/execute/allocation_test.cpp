@@ -1,4 +1,3 @@
-#include "case_count.h"
 
 // Replacing the allocation functions would hide errors from AddressSanitizer.
 #if !WARPMAT_SANITIZED
@@ -7,16 +6,10 @@
 #include <warpmat/instruction.h>
 #include <warpmat/launch.h>
 
-#include <algorithm>
-#include <array>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
 #include "machine/kernel.h"
 #include "replaced_allocation.h"
+#include "test.h"
 
 namespace {
 
@@ -194,7 +187,7 @@ TEST_CASE("a launch allocates what its block and checks are, and no more") {
 
 #else
 
-#include "catch.h"
+#include "test.h"
 
 TEST_CASE("executing allocates nothing") {
   WARN("skipped: the sanitizers replace the allocation functions");

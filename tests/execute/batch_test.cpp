@@ -1,14 +1,7 @@
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <optional>
-#include <random>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "catch.h"
 #include "execute/warp_arrays.h"
+#include "test.h"
 
 namespace warpmat::batch_test {
 

@@ -1,24 +1,13 @@
-#include <fmt/core.h>
 #include <warpmat/instruction.h>
 #include <warpmat/warp.h>
 
-#include <bit>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <random>
-#include <set>
-#include <vector>
-
-#include "case_count.h"
-#include "catch.h"
 #include "execute/both_paths.h"
 #include "execute/registers.h"
 #include "execute/stored_columns.h"
 #include "numeric/operand_classes.h"
 #include "numeric/oracle_format.h"
 #include "oracle/oracle.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::block_scale_test {
 

@@ -2,11 +2,7 @@
 
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <span>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 /// Executes on the reference and on the fast path, and requires that they give the same bits: an oracle that is compared with what the
 /// destination holds afterwards is checked by both. Sources and destination, a list, may not overlap.

@@ -1,21 +1,13 @@
 // Every code of the formats of 16 bits and less, decoded by a kernel: a sum with one nonzero product shows the decoded value.
 // All codes pass the common case and the fallback of the kernels of every instruction set, and the reference.
 
-#include <fmt/core.h>
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/instruction.h>
 
-#include <bit>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
 #include "numeric/oracle_format.h"
 #include "oracle/oracle.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::conversion_test {
 

@@ -2,14 +2,9 @@
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/instruction.h>
 
-#include <map>
-#include <string>
-#include <vector>
-
-#include "case_count.h"
-#include "catch.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 
 namespace warpmat::equality_test {
 

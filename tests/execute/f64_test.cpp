@@ -1,17 +1,11 @@
-#include <fmt/core.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/instruction.h>
 
-#include <bit>
 #include <cfenv>
-#include <cmath>
-#include <random>
 
-#include "case_count.h"
-#include "catch.h"
 #include "execute/both_paths.h"
 #include "execute/registers.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::f64_test {
 

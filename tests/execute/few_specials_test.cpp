@@ -3,15 +3,8 @@
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/instruction.h>
 
-#include <iterator>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::few_specials_test {
 

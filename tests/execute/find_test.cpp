@@ -3,20 +3,11 @@
 
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <map>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
 
-#include "catch.h"
 #include "gpu/runners/scalar_case.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::find_test {
 

@@ -2,11 +2,9 @@
 #include <warpmat/instruction.h>
 
 #include <cfenv>
-#include <random>
-#include <string_view>
 
-#include "catch.h"
 #include "execute/registers.h"
+#include "test.h"
 
 // A host may have floating-point exceptions that trap, as after feenableexcept. No instruction may raise one, on either path.
 

@@ -1,17 +1,11 @@
-#include <fmt/core.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/instruction.h>
 
-#include <random>
-#include <vector>
-
-#include "case_count.h"
-#include "catch.h"
 #include "execute/both_paths.h"
 #include "execute/registers.h"
 #include "execute/split_fp8.h"
 #include "numeric/operand_classes.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::fp8_test {
 

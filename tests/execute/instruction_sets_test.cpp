@@ -2,12 +2,7 @@
 #include <warpmat/execute/operands/batch.h>
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <stdexcept>
-#include <string_view>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::instruction_sets_test {
 

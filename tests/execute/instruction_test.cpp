@@ -1,15 +1,9 @@
 #include <warpmat/instruction.h>
 
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include <warpmat/tables/form_row.h>
 
-#include "catch.h"
 #include "execute/warp_arrays.h"
+#include "test.h"
 
 namespace warpmat::instruction_test {
 

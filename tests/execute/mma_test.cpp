@@ -1,23 +1,12 @@
-#include <fmt/core.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <array>
-#include <limits>
-#include <map>
-#include <random>
-#include <set>
-#include <vector>
-
-#include "case_count.h"
-#include "catch.h"
 #include "execute/both_paths.h"
 #include "execute/registers.h"
 #include "numeric/operand_classes.h"
 #include "numeric/oracle_format.h"
 #include "oracle/oracle.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::mma_test {
 

@@ -1,14 +1,7 @@
-#include <fmt/core.h>
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <numeric>
-#include <optional>
-#include <random>
-
-#include "catch.h"
 #include "execute/registers.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::moves_test {
 

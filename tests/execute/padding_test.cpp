@@ -1,11 +1,7 @@
 #include <warpmat/instruction.h>
 
-#include <optional>
-#include <random>
-#include <string>
-
-#include "catch.h"
 #include "execute/registers.h"
+#include "test.h"
 
 namespace warpmat::padding_test {
 

@@ -1,13 +1,7 @@
 // Placement of registers: unaligned, overlapping, inside the addressed memory.
 
-#include <algorithm>
-#include <cstring>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "execute/warp_arrays.h"
+#include "test.h"
 
 namespace warpmat::placement_test {
 

@@ -2,13 +2,8 @@
 
 #include <warpmat/execute/reference/execute_with.h>
 
-#include <random>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
+#include "test.h"
 
 namespace warpmat::reference_test {
 

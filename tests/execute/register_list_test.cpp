@@ -1,14 +1,7 @@
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "execute/warp_arrays.h"
+#include "test.h"
 
 namespace warpmat::register_list_test {
 

@@ -3,13 +3,8 @@
 
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <numeric>
-#include <random>
-#include <vector>
-
-#include "catch.h"
 #include "execute/warp_arrays.h"
+#include "test.h"
 
 namespace warpmat::register_places_test {
 

@@ -2,11 +2,8 @@
 
 #include <warpmat/instruction.h>
 
-#include <random>
-#include <vector>
-
-#include "catch.h"
 #include "execute/noted_memory.h"
+#include "test.h"
 
 namespace warpmat::row_memory_test {
 

@@ -3,14 +3,7 @@
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::special_sums_test {
 

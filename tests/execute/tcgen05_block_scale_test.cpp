@@ -1,12 +1,6 @@
 #include <warpmat/execute/tcgen05.h>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <random>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 // Products with block scales, and of sparse A, against sums in double that hold every term exactly: operands are chosen so that no bit is
 // cut. So these tests are of layouts (scale factors and metadata in tensor memory, data path layouts), not of rounding.

@@ -1,14 +1,6 @@
 #include <warpmat/execute/tcgen05.h>
 
-#include <bit>
-#include <cstring>
-#include <random>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
+#include "test.h"
 
 // tcgen05.mma.sp of every width of elements, in every data path layout, against products of the expanded A. The metadata is placed by
 // CuTe's tmem_e_frg (mma_traits_sm100_frag.hpp), written here as its strides: the offset of (row, expanded k) counts lanes modulo 128, and

@@ -1,15 +1,6 @@
 #include <warpmat/execute/tcgen05.h>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
+#include "test.h"
 
 // Products in tensor memory against an oracle of its own: formats by their bits, one sum of all K products and D, cut 25 bits below the
 // largest term (MMA-Sim's TCGen05MMA), in double, which holds all of it exactly.

@@ -3,19 +3,10 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-#include <fmt/core.h>
-
-#include <map>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
 #include "oracle/oracle.h"
 #include "oracle/volta_wmma.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::volta_wmma_test {
 

@@ -2,20 +2,8 @@
 #include <warpmat/execute/wgmma_products.h>
 #include <warpmat/wgmma.h>
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <map>
-#include <random>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "catch.h"
 #include "compressed_table.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::wgmma_test {
 

@@ -1,22 +1,10 @@
 #include <warpmat/instruction.h>
 #include <warpmat/program.h>
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <map>
-#include <numeric>
-#include <random>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "compressed_table.h"
 #include "execute/registers.h"
 #include "oracle/oracle.h"
-#include "paths.h"
-#include "tally.h"
+#include "test.h"
 
 // wmma against what an H200 answered: which element each place of a fragment holds is read from a table that the card filled, and products
 // are chained by the oracle over the elements that this table names.

@@ -1,16 +1,8 @@
 #include "gpu/ask/questions.h"
 
-#include <fmt/core.h>
 #include <warpmat/forms.h>
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::ask_test {
 

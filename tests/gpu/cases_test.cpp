@@ -2,16 +2,9 @@
 
 #include <warpmat/program.h>
 
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "gpu/compare/compare.h"
 #include "gpu/runners/emulator_runner.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::cases_test {
 

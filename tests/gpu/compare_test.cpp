@@ -1,6 +1,6 @@
 #include "gpu/compare/compare.h"
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::compare_test {
 namespace {

@@ -1,9 +1,7 @@
 #include "gpu/runners/emulator_runner.h"
 
-#include <stdexcept>
-
-#include "catch.h"
 #include "gpu/compare/random_states.h"
+#include "test.h"
 
 namespace warpmat::emulator_runner_test {
 namespace {

@@ -1,17 +1,11 @@
 // The labels of the lowering table and the data that they rest on belong together: `measured` has recorded answers of the hardware in
 // tests/vectors/sm_XX, `replayed` has published outputs in tests/vectors/published or tests/vectors/printed.
 
-#include <fmt/core.h>
 #include <warpmat/forms.h>
 
-#include <filesystem>
-#include <set>
-#include <string>
-
-#include "catch.h"
 #include "gpu/recordings/published.h"
 #include "gpu/recordings/vectors.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::evidence_labels_test {
 

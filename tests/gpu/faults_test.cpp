@@ -4,18 +4,10 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-#include <array>
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "catch.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::faults_test {
 

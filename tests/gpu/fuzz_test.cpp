@@ -2,15 +2,9 @@
 
 #include <warpmat/program.h>
 
-#include <algorithm>
-#include <optional>
-#include <set>
-#include <string>
-
-#include "case_count.h"
-#include "catch.h"
 #include "gpu/compare/compare.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 
 namespace warpmat::fuzz_test {
 

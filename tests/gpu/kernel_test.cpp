@@ -1,15 +1,10 @@
 #include "gpu/runners/kernel.h"
 
-#include <algorithm>
-#include <random>
-#include <sstream>
-#include <vector>
-
 #include <warpmat/launch.h>
 
-#include "catch.h"
 #include "gpu/runners/emulator_runner.h"
 #include "lists/random_program.h"
+#include "test.h"
 
 namespace warpmat::kernel_test {
 namespace {

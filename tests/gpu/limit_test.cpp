@@ -1,10 +1,7 @@
 #include "gpu/recordings/limit.h"
 
-#include <algorithm>
-#include <string>
-
-#include "catch.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 
 namespace warpmat::limit_test {
 

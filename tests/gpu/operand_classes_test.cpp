@@ -2,16 +2,7 @@
 
 #include <warpmat/formats.h>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdlib>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::operand_classes_test {
 

@@ -1,10 +1,7 @@
 #include "gpu/compare/random_states.h"
 
-#include <algorithm>
-#include <set>
-
-#include "catch.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 
 namespace warpmat::random_states_test {
 namespace {

@@ -1,13 +1,10 @@
 #include "gpu/compare/self_contained.h"
 
-#include <random>
-
-#include "catch.h"
 #include "gpu/cases/cases.h"
 #include "gpu/compare/random_states.h"
 #include "gpu/runners/emulator_runner.h"
 #include "lists/random_program.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::self_contained_test {
 namespace {

@@ -1,11 +1,6 @@
 #include "gpu/cases/shard.h"
 
-#include <algorithm>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::shard_test {
 

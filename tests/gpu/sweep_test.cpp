@@ -1,12 +1,8 @@
 #include "gpu/compare/sweep.h"
 
-#include <algorithm>
-#include <functional>
-#include <stdexcept>
-
-#include "catch.h"
 #include "gpu/cases/cases.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 
 namespace warpmat::sweep_test {
 namespace {

@@ -1,9 +1,6 @@
 #include "gpu/models/variant.h"
 
-#include <stdexcept>
-#include <string>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::variant_test {
 

@@ -1,18 +1,9 @@
 #include "gpu/recordings/vectors.h"
 
-#include <algorithm>
-#include <atomic>
-#include <filesystem>
-#include <random>
-#include <set>
-#include <string>
-
 #include <warpmat/machine/threads.h>
 
-#include "case_count.h"
-#include "catch.h"
 #include "gpu/runners/emulator_runner.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::vectors_test {
 

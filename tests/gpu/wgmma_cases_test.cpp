@@ -1,22 +1,12 @@
 #include "gpu/cases/wgmma_cases.h"
 
-#include <algorithm>
-#include <array>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "gpu/cases/random_descriptor.h"
 #include "gpu/cases/tested_form.h"
 #include "gpu/cases/wgmma_tiles.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::wgmma_cases_test {
 

@@ -1,25 +1,15 @@
 // The text that is written around a program for a GPU is a module like any other: Module takes it, and launch leaves the bits that running
 // the program leaves.
 
-#include <algorithm>
-#include <random>
-#include <set>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
 #include <warpmat/launch.h>
 #include <warpmat/lower/list_refusal.h>
 
-#include "case_count.h"
-#include "catch.h"
 #include "gpu/cases/cases.h"
 #include "gpu/cases/fuzz_program.h"
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/runners/kernel.h"
 #include "gpu/runners/scalar_case.h"
+#include "test.h"
 
 namespace warpmat::wrapped_program_test {
 namespace {

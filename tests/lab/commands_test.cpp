@@ -1,13 +1,8 @@
 // The subcommands of warpmat-lab that have no file of tests of their own.
 
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "lab/lab_command.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::lab_commands_test {

@@ -1,17 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <fmt/format.h>
 
 #include <warpmat/ir/code.h>
@@ -19,12 +7,11 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/evidence.h>
 
-#include "catch.h"
 #include "compressed_table.h"
 #include "gpu/lab/constants/constant_sweep.h"
 #include "lab/stored_constants.h"
-#include "paths.h"
 #include "tables/assembler.h"
+#include "test.h"
 
 namespace warpmat::constants_test {
 

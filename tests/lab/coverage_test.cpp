@@ -2,16 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 #include "tools/gpu/report/form_selection.h"
 #include "tools/lab/report/coverage_page.h"

@@ -2,15 +2,13 @@
 
 #include "gpu/lab/rules/deviating.h"
 
-#include <string>
-
-#include "catch.h"
 #include "gpu/cases/cases.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/lab/mutants/mutants.h"
 #include "gpu/lab/mutants/variant_runner.h"
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/runners/form_runner.h"
+#include "test.h"
 
 namespace warpmat::deviating_test {
 

@@ -2,11 +2,7 @@
 
 #include <warpmat/forms.h>
 
-#include <array>
-#include <string>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::device_judge_test {
 

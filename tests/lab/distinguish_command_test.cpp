@@ -1,8 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include "catch.h"
-#include "contains.h"
 #include "lab/lab_command.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::distinguish_test {

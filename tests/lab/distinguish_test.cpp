@@ -1,10 +1,8 @@
 #include "gpu/lab/mutants/distinguish.h"
 
-#include <string>
-
-#include "catch.h"
 #include "gpu/lab/mutants/variant_runner.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 
 namespace warpmat::distinguish_test {
 

@@ -1,13 +1,7 @@
 #include "gpu/lab/rules/events.h"
 
-#include <cmath>
-#include <initializer_list>
-#include <set>
-#include <utility>
-#include <vector>
-
-#include "catch.h"
 #include "gpu/lab/rules/counting.h"
+#include "test.h"
 
 namespace warpmat::events_test {
 

@@ -1,16 +1,9 @@
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <fmt/core.h>
 #include <warpmat/assembler/ptxas.h>
 
-#include "catch.h"
-#include "contains.h"
 #include "lab/lab_command.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/evidence_page.h"
 
 namespace warpmat::fuzz_test {

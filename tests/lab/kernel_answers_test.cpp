@@ -1,12 +1,7 @@
 #include "tools/lab/report/kernel_answers.h"
 
-#include <fstream>
-#include <string>
-#include <string_view>
-
-#include "catch.h"
-#include "contains.h"
 #include "lab/lab_command.h"
+#include "test.h"
 #include "tools/command.h"
 #include "tools/report/input_file.h"
 

@@ -1,17 +1,12 @@
 #include "gpu/lab/kernels/kernel_program.h"
 #include "gpu/lab/kernels/warpgroup_program.h"
 
-#include <array>
-#include <cstdlib>
-#include <set>
-#include <string>
-
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 
-#include "catch.h"
 #include "gpu/compare/compare_kernels.h"
 #include "gpu/runners/scalar_case.h"
+#include "test.h"
 
 namespace warpmat::kernel_program_test {
 namespace {

@@ -2,10 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "catch.h"
-#include "contains.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::mutants_test {

@@ -1,19 +1,13 @@
 #include "gpu/lab/mutants/mutants.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <set>
-#include <string>
-
 #include <warpmat/machine/threads.h>
 
-#include "catch.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/lab/mutants/exchange.h"
 #include "gpu/lab/mutants/refute.h"
 #include "gpu/lab/mutants/variant_runner.h"
 #include "gpu/runners/emulator_runner.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::mutants_test {
 

@@ -1,11 +1,6 @@
 #include "tools/lab/report/published_page.h"
 
-#include <algorithm>
-#include <set>
-#include <string>
-
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::published_page_test {
 namespace {

@@ -1,6 +1,6 @@
 #include "gpu/lab/rules/reach.h"
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::reach_test {
 

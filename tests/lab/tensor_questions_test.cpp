@@ -1,12 +1,6 @@
 // Questions to cards about tcgen05; distinguish and coverage of it.
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/command.h"
 #include "tools/lab/report/tensor_program.h"
 #include "tools/lab/report/tensor_question.h"

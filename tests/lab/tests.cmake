@@ -6,7 +6,7 @@ target_include_directories(warpmat_lab_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
 target_compile_options(warpmat_lab_tests PRIVATE $<$<CONFIG:Release>:-Og>)
 target_link_libraries(warpmat_lab_tests PRIVATE warpmat warpmat_machine_code warpmat_lab_report warpmat_flags Catch2::Catch2 fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB)
 set_target_properties(warpmat_lab_tests PROPERTIES UNITY_BUILD ${WARPMAT_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 10)
-warpmat_precompile(warpmat_lab_tests ${CMAKE_CURRENT_SOURCE_DIR}/catch.h <fmt/core.h> <filesystem> <fstream> <functional> <random> <set>)
+warpmat_precompile(warpmat_lab_tests ${CMAKE_CURRENT_SOURCE_DIR}/test.h)
 if(Catch2_VERSION VERSION_GREATER_EQUAL 3)
   target_link_libraries(warpmat_lab_tests PRIVATE Catch2::Catch2WithMain)
 endif()

@@ -1,16 +1,11 @@
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "catch.h"
 #include "gpu/cases/wgmma_cases.h"
 #include "gpu/cases/wgmma_tiles.h"
 #include "gpu/lab/mutants/mutants.h"
 #include "gpu/lab/mutants/refute.h"
 #include "gpu/lab/mutants/variant_runner.h"
 #include "gpu/recordings/vectors.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::wgmma_mutants_test {
 

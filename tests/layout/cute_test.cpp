@@ -1,15 +1,8 @@
-#include <fmt/core.h>
 #include <warpmat/forms.h>
 
-#include <map>
-#include <set>
-#include <vector>
-
-#include "catch.h"
 #include "compressed_table.h"
 #include "layout/cute_atoms.h"
-#include "paths.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::cute_test {
 

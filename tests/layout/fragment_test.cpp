@@ -1,14 +1,9 @@
-#include <fmt/core.h>
 #include <warpmat/forms.h>
 #include <warpmat/layout.h>
 #include <warpmat/layout/fragments.h>
 #include <warpmat/tables/form_row.h>
 
-#include <set>
-#include <tuple>
-
-#include "catch.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::fragment_test {
 

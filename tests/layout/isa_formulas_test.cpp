@@ -1,10 +1,8 @@
-#include <fmt/core.h>
 #include <warpmat/layout.h>
 #include <warpmat/layout/fragments.h>
 
-#include "catch.h"
 #include "oracle/oracle.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::isa_formulas_test {
 

@@ -1,14 +1,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/layout.h>
 
-#include <algorithm>
-#include <bit>
-#include <random>
-#include <set>
-#include <utility>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::linear_layout_test {
 

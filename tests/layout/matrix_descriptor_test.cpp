@@ -1,14 +1,7 @@
 #include <warpmat/layout.h>
 
-#include <fmt/core.h>
-
-#include <random>
-#include <sstream>
-#include <string>
-
-#include "catch.h"
 #include "compressed_table.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::matrix_descriptor_test {
 

@@ -3,14 +3,7 @@
 #include <warpmat/layout/tensor_memory.h>
 #include <warpmat/warp/tensor_memory.h>
 
-#include <functional>
-#include <map>
-#include <set>
-#include <string>
-#include <utility>
-
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::tensor_memory_test {
 

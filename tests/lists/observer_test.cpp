@@ -2,23 +2,9 @@
 
 #include <warpmat/observer.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/core.h>
-
 #include <warpmat/program.h>
 
-#include "catch.h"
-#include "message_of.h"
+#include "test.h"
 
 namespace warpmat::list_observer_test {
 namespace {

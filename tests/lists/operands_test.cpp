@@ -1,10 +1,6 @@
 #include <warpmat/operands.h>
 
-#include "catch.h"
-
-#include <limits>
-#include <random>
-#include <stdexcept>
+#include "test.h"
 
 namespace warpmat::operands_test {
 namespace {

@@ -1,14 +1,4 @@
-#include "catch.h"
-
-#include <algorithm>
-#include <chrono>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
+#include "test.h"
 
 #include <warpmat/lower/list_refusal.h>
 #include <warpmat/program.h>

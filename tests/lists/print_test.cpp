@@ -1,15 +1,9 @@
-#include "catch.h"
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include "test.h"
 
 #include <warpmat/program.h>
 
 #include "lists/diagnostics.h"
 #include "lists/random_program.h"
-#include "paths.h"
 
 namespace warpmat::print_test {
 namespace {

@@ -1,13 +1,5 @@
-#include "catch.h"
 #include "tables/assembler.h"
-
-#include <exception>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <fmt/core.h>
+#include "test.h"
 
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>

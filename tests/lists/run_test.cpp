@@ -1,17 +1,6 @@
 #include <warpmat/program.h>
 
-#include "catch.h"
-#include "message_of.h"
-
-#include <bit>
-#include <cstdint>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include "test.h"
 
 namespace warpmat::run_test {
 namespace {

@@ -1,172 +1,18 @@
 #include <warpmat/program.h>
 
-#include "catch.h"
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <map>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
 #include "gpu/cases/fuzz_program.h"
+#include "test.h"
 
 namespace warpmat::scalar_test {
 namespace {
 
 using std::uint32_t;
 
-// ---- Arithmetic ---------------------------------------------------------------------------------------------------------------------
-
-using Lane = std::function<uint32_t(uint32_t, uint32_t, uint32_t)>;
-
-std::int32_t as_signed(uint32_t x) {
-  return std::bit_cast<std::int32_t>(x);
-}
-
-/// x / 2^n rounded down, with n at most 63: a right shift that copies the sign.
-uint32_t floor_divide(std::int64_t x, uint32_t n) {
-  const std::int64_t divisor = std::int64_t{1} << std::min(n, 40u);
-  std::int64_t quotient = x / divisor;
-  if (x % divisor < 0) --quotient;
-  return static_cast<uint32_t>(quotient);
-}
-
-uint32_t low_word(std::int64_t x) {
-  return static_cast<uint32_t>(x);
-}
-
-/// What the arithmetic instructions do in a lane, written with 64-bit and signed arithmetic where the library uses 32-bit unsigned.
-const std::map<std::string, Lane>& references() {
-  static const std::map<std::string, Lane> map = [] {
-    const Lane shift_left = [](uint32_t a, uint32_t b, uint32_t) {
-      return b >= 32 ? 0 : low_word(static_cast<std::int64_t>(std::uint64_t{a} << b));
-    };
-    const Lane shift_right = [](uint32_t a, uint32_t b, uint32_t) { return floor_divide(a, b); };
-    std::map<std::string, Lane> m{
-        {"and.b32", [](uint32_t a, uint32_t b, uint32_t) { return ~(~a | ~b); }},
-        {"or.b32", [](uint32_t a, uint32_t b, uint32_t) { return ~(~a & ~b); }},
-        {"xor.b32", [](uint32_t a, uint32_t b, uint32_t) { return (a | b) & ~(a & b); }},
-        {"not.b32", [](uint32_t a, uint32_t, uint32_t) { return 0xffffffff - a; }},
-        {"shl.b32", shift_left},
-        {"shr.b32", shift_right},
-        {"shr.u32", shift_right},
-        {"shr.s32", [](uint32_t a, uint32_t b, uint32_t) { return floor_divide(as_signed(a), b); }},
-        {"add.u32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{a} + b); }},
-        {"add.s32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{as_signed(a)} + as_signed(b)); }},
-        {"sub.u32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{a} - b); }},
-        {"sub.s32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{as_signed(a)} - as_signed(b)); }},
-        {"mul.lo.u32", [](uint32_t a, uint32_t b, uint32_t) { return static_cast<uint32_t>(std::uint64_t{a} * b); }},
-        {"mul.lo.s32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{as_signed(a)} * as_signed(b)); }},
-        {"mad.lo.u32", [](uint32_t a, uint32_t b, uint32_t c) { return static_cast<uint32_t>(std::uint64_t{a} * b + c); }},
-        {"mad.lo.s32",
-         [](uint32_t a, uint32_t b, uint32_t c) { return low_word(std::int64_t{as_signed(a)} * as_signed(b) + as_signed(c)); }},
-    };
-    return m;
-  }();
-  return map;
-}
-
-const uint32_t edges[] = {0, 1, 2, 15, 16, 30, 31, 32, 33, 63, 64, 0xff, 0x100, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff};
-
-Register random_register(std::mt19937& random) {
-  Register r;
-  for (uint32_t& word : r) word = random() % 2 == 0 ? edges[random() % std::size(edges)] : static_cast<uint32_t>(random());
-  return r;
-}
-
 /// "add.u32 d, s0, s1;"
 std::string statement(const Instruction& instruction) {
   std::string text = std::string(instruction.opcode()) + " d";
   for (std::size_t i = 1; i < instruction.operands().size(); ++i) text += fmt::format(", s{}", i - 1);
   return text + ";";
-}
-
-// ---- Conversion ---------------------------------------------------------------------------------------------------------------------
-
-/// A narrow float as a sorted list of all its finite values from 0 up, whose positions are its codes: nothing but ldexp.
-class NarrowFloat {
- public:
-  NarrowFloat(int exponent_bits, int fraction_bits) {
-    const int bias = (1 << (exponent_bits - 1)) - 1;
-    for (int exponent = 0; exponent < (1 << exponent_bits) - 1; ++exponent)
-      for (int fraction = 0; fraction < 1 << fraction_bits; ++fraction)
-        values_.push_back(exponent == 0 ? std::ldexp(fraction, 1 - bias - fraction_bits)
-                                        : std::ldexp((1 << fraction_bits) + fraction, exponent - bias - fraction_bits));
-    values_.push_back(std::ldexp(1.0, (1 << exponent_bits) - 1 - bias));  // what infinity's code would be worth
-  }
-
-  /// The code of `x`, rounded to nearest, ties to the even code; 0x7FFF for a NaN.
-  uint32_t nearest(float x) const {
-    if (std::isnan(x)) return 0x7fff;
-    const uint32_t sign = std::signbit(x) ? 0x8000 : 0;
-    const double magnitude = std::fabs(static_cast<double>(x));
-    const auto above = std::lower_bound(values_.begin(), values_.end(), magnitude);
-    if (above == values_.end()) return sign | static_cast<uint32_t>(values_.size() - 1);
-    auto code = static_cast<uint32_t>(above - values_.begin());
-    if (*above != magnitude) {
-      const double up = *above - magnitude, down = magnitude - *(above - 1);
-      if (down < up || (down == up && code % 2 == 1)) --code;
-    }
-    return sign | code;
-  }
-
-  const std::vector<double>& values() const { return values_; }
-
- private:
-  std::vector<double> values_;
-};
-
-/// Every finite value of `format`, the middle between neighbours, and the floats next to both, with both signs.
-std::vector<float> critical_values(const NarrowFloat& format) {
-  std::vector<float> out;
-  for (std::size_t i = 0; i + 1 < format.values().size(); ++i)
-    for (const double exact : {format.values()[i], (format.values()[i] + format.values()[i + 1]) / 2}) {
-      const float value = static_cast<float>(exact);
-      for (const float x : {value, std::nextafter(value, 0.0f), std::nextafter(value, std::numeric_limits<float>::infinity())}) {
-        out.push_back(x);
-        out.push_back(-x);
-      }
-    }
-  return out;
-}
-
-std::vector<float> special_values(std::mt19937& random) {
-  std::vector<float> out{std::numeric_limits<float>::infinity(),
-                         -std::numeric_limits<float>::infinity(),
-                         std::numeric_limits<float>::max(),
-                         std::numeric_limits<float>::denorm_min(),
-                         65504.0f,
-                         65519.996f,
-                         65520.0f};
-  for (const uint32_t nan : {0x7f800001u, 0x7fc00000u, 0x7fffffffu, 0xff800001u, 0xffc12345u}) out.push_back(std::bit_cast<float>(nan));
-  for (int i = 0; i < 20000; ++i) out.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
-  return out;
-}
-
-/// Converts all of `values`, in both halves, and returns the number of wrong results.
-int wrong_conversions(const std::string& opcode, const NarrowFloat& format, const std::vector<float>& values) {
-  const Program program = parse(opcode + " d, s0, s1;", "sm_80");
-  Warp warp(program);
-  int wrong = 0;
-  for (std::size_t first = 0; first < values.size(); first += warp_size) {
-    const auto value = [&](std::size_t lane) { return values[(first + lane) % values.size()]; };
-    for (std::size_t lane = 0; lane < warp_size; ++lane) {
-      warp.reg("s0")[lane] = std::bit_cast<uint32_t>(value(lane));
-      warp.reg("s1")[lane] = std::bit_cast<uint32_t>(value(lane + 1));
-    }
-    run(warp);
-    for (std::size_t lane = 0; lane < warp_size; ++lane)
-      wrong += warp.reg("d")[lane] != (format.nearest(value(lane)) << 16 | format.nearest(value(lane + 1)));
-  }
-  return wrong;
 }
 
 // ---- Loads and stores ---------------------------------------------------------------------------------------------------------------
@@ -248,46 +94,29 @@ std::vector<Instruction> instructions(InstructionKind kind) {
 
 }  // namespace
 
-TEST_CASE("scalar: arithmetic agrees with plain 64-bit expressions in every lane") {
+TEST_CASE("scalar: a statement computes what its instruction does on the same registers") {
   std::mt19937 random(6);
   for (const Instruction& instruction : instructions(InstructionKind::scalar)) {
-    if (instruction.opcode().starts_with("cvt") || instruction.opcode().starts_with("mov")) continue;
-    const std::string opcode(instruction.opcode());
-    INFO(opcode);
-    REQUIRE(references().contains(opcode));
-    const Lane& reference = references().at(opcode);
+    INFO(instruction.opcode());
     const Program program = parse(statement(instruction), "sm_80");
     Warp warp(program);
-    int wrong = 0;
-    for (int round = 0; round < 200; ++round) {
-      std::vector<Register> sources(3);
-      for (std::size_t i = 0; i + 1 < instruction.operands().size(); ++i)
-        warp.reg(fmt::format("s{}", i)) = sources[i] = random_register(random);
-      run(warp);
-      for (std::size_t lane = 0; lane < warp_size; ++lane)
-        wrong += warp.reg("d")[lane] != reference(sources[0][lane], sources[1][lane], sources[2][lane]);
+    fill(warp, random);
+    std::vector<std::vector<Register>> words;
+    std::vector<RegisterView> views;
+    for (std::size_t i = 0; i < instruction.operands().size(); ++i) {
+      words.emplace_back();
+      for (int word = 0; word < instruction.operands()[i].words(); ++word)
+        words.back().push_back(warp.reg(i == 0 ? "d" : fmt::format("s{}", i - 1), word));
+      views.push_back({words.back().front().data(), warp_size, warp_size, 1, nullptr});
     }
-    CHECK(wrong == 0);
-  }
-}
-
-TEST_CASE("scalar: shifts by more than 31 shift everything out, or copy the sign") {
-  const Program program = parse("shl.b32 l, a, n; shr.u32 u, a, n; shr.s32 s, a, n; shr.b32 b, a, n;", "sm_80");
-  Warp warp(program);
-  warp.reg("a").fill(0x80000001);
-  struct Case {
-    uint32_t n, left, right, right_signed;
-  };
-  for (const Case& c :
-       {Case{0, 0x80000001, 0x80000001, 0x80000001}, Case{1, 2, 0x40000000, 0xc0000000}, Case{31, 0x80000000, 1, 0xffffffff},
-        Case{32, 0, 0, 0xffffffff}, Case{33, 0, 0, 0xffffffff}, Case{0xffffffff, 0, 0, 0xffffffff}, Case{0x80000000, 0, 0, 0xffffffff}}) {
-    warp.reg("n").fill(c.n);
+    Call call;
+    call.operands = views;
+    instruction.execute(call, 1);
     run(warp);
-    INFO(c.n);
-    CHECK(warp.reg("l")[7] == c.left);
-    CHECK(warp.reg("u")[7] == c.right);
-    CHECK(warp.reg("b")[7] == c.right);
-    CHECK(warp.reg("s")[7] == c.right_signed);
+    const uint32_t bits = instruction.operands()[0].register_bits() == 16 ? 0xffff : 0xffffffff;
+    for (std::size_t word = 0; word < words[0].size(); ++word)
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
+        REQUIRE(warp.reg("d", static_cast<int>(word))[lane] == (words[0][word][lane] & bits));
   }
 }
 
@@ -299,63 +128,7 @@ TEST_CASE("scalar: results may go to a register that is also a source") {
   for (uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("a")[lane] == lane * lane + lane);
 }
 
-TEST_CASE("scalar: cvt.rn.f16x2.f32 rounds every f16, every middle and their neighbours, and random floats, to nearest even") {
-  std::mt19937 random(7);
-  const NarrowFloat f16(5, 10);
-  CHECK(f16.nearest(65519.996f) == 0x7bff);
-  CHECK(f16.nearest(65520.0f) == 0x7c00);
-  CHECK(wrong_conversions("cvt.rn.f16x2.f32", f16, critical_values(f16)) == 0);
-  CHECK(wrong_conversions("cvt.rn.f16x2.f32", f16, special_values(random)) == 0);
-}
-
-TEST_CASE("scalar: cvt.rn.bf16x2.f32 rounds every bf16, every middle and their neighbours, and random floats, to nearest even") {
-  std::mt19937 random(8);
-  const NarrowFloat bf16(8, 7);
-  CHECK(wrong_conversions("cvt.rn.bf16x2.f32", bf16, critical_values(bf16)) == 0);
-  CHECK(wrong_conversions("cvt.rn.bf16x2.f32", bf16, special_values(random)) == 0);
-}
-
-// g++ has the type in C++ on x86-64, and from version 13 on elsewhere.
-#if defined(__FLT16_MANT_DIG__) && !defined(__clang__) && (defined(__x86_64__) || __GNUC__ >= 13)
-TEST_CASE("scalar: cvt.rn.f16x2.f32 agrees with the compiler's _Float16") {
-  std::mt19937 random(9);
-  const Program program = parse("cvt.rn.f16x2.f32 d, s, s;", "sm_80");
-  Warp warp(program);
-  int wrong = 0;
-  for (const float value : special_values(random)) {
-    if (std::isnan(value)) continue;
-    warp.reg("s").fill(std::bit_cast<uint32_t>(value));
-    run(warp);
-    wrong += (warp.reg("d")[0] & 0xffff) != std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
-  }
-  CHECK(wrong == 0);
-}
-#endif
-
-TEST_CASE("scalar: cvt's first source goes to the upper half, and every NaN becomes 0x7FFF") {
-  const Program program =
-      parse("cvt.rn.f16x2.f32 a, 1.0, 2.0; cvt.rn.bf16x2.f32 b, 1.0, 2.0; cvt.rn.f16x2.f32 n, 0fFFC00001, 0f7F800001;", "sm_80");
-  Warp warp(program);
-  run(warp);
-  CHECK(warp.reg("a")[31] == 0x3c004000);
-  CHECK(warp.reg("b")[31] == 0x3f804000);
-  CHECK(warp.reg("n")[31] == 0x7fff7fff);
-}
-
-TEST_CASE("scalar: mov copies 16, 32 and 64 bits of registers and numbers") {
-  std::mt19937 random(10);
-  for (const Instruction& instruction : instructions(InstructionKind::scalar)) {
-    if (!instruction.opcode().starts_with("mov")) continue;
-    INFO(instruction.opcode());
-    const int bits = instruction.operands().front().type()->bits;
-    const Program program = parse(fmt::format(".reg .b{} a, b; {} a, b;", bits, instruction.opcode()), "sm_80");
-    Warp warp(program);
-    fill(warp, random);
-    const Register low = warp.reg("b");
-    run(warp);
-    CHECK(warp.reg("a") == low);
-    if (bits == 64) CHECK(warp.reg("a", 1) == warp.reg("b", 1));
-  }
+TEST_CASE("scalar: mov copies numbers of 16, 32 and 64 bits") {
   const Program program =
       parse("mov.u64 w, 0x123456789abcdef0; mov.s64 m, -2; mov.s32 i, -3; mov.b16 h, -1; mov.f64 d, -1.5; mov.f32 f, 0f3F800000;", "sm_80");
   Warp warp(program);

@@ -1,9 +1,6 @@
 #include <warpmat/program.h>
 
-#include <stdexcept>
-#include <string>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::statement_name_test {
 namespace {

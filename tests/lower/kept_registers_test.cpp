@@ -4,13 +4,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
 
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::kept_registers_test {
 

@@ -1,11 +1,7 @@
 #include <warpmat/lower/operand_rules.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
-
-#include <optional>
-#include <string>
-#include <vector>
+#include "test.h"
 
 namespace warpmat::operand_rules_test {
 namespace {

@@ -1,15 +1,10 @@
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <variant>
-#include <vector>
 
 #include <warpmat/forms.h>
 #include <warpmat/lower/context.h>
 #include <warpmat/lower/emit.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::payload_test {
 

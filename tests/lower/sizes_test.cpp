@@ -1,7 +1,6 @@
-#include <string>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::sizes_test {
 namespace {

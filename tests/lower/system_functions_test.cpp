@@ -1,11 +1,8 @@
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <warpmat/lower/system_functions.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::system_functions_test {
 namespace {

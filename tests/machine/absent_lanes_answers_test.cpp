@@ -1,18 +1,8 @@
 // What an H100 did where lanes are absent (tests/vectors/absent_lanes), against the emulator.
 
-#include <iterator>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "compressed_table.h"
 #include "machine/kernel.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::absent_lanes_answers_test {
 namespace {

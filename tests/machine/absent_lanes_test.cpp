@@ -1,12 +1,8 @@
 // Lanes that have exited take part in nothing and hold nothing up: an early `return` before each statement that lanes or warps execute
 // together. What an H100 answers in the same situations: absent_lanes_answers_test.cpp.
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::absent_lanes_test {
 

@@ -1,12 +1,7 @@
 #include <warpmat/launch.h>
 
-#include <cstdint>
-#include <string>
-#include <type_traits>
-#include <vector>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::argument_test {
 

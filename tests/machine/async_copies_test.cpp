@@ -1,13 +1,7 @@
 // cp.async: what lies in shared memory after each wait, and what the check says of copies that are not waited for.
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::async_copies_test {
 

@@ -1,18 +1,9 @@
 // Which spellings of asynchronous statements are taken: those that ptxas 13.0 takes for sm_90a, and no others.
 
-#include <algorithm>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "compressed_table.h"
 #include "machine/kernel.h"
-#include "paths.h"
 #include "tables/assembler.h"
+#include "test.h"
 
 namespace warpmat::async_spellings_test {
 namespace {

@@ -1,17 +1,8 @@
 // Atomic additions of f64, as an H200 answers: recorded there for these numbers, in global and in shared memory. Atomics of words in shared
 // memory by the ISA's formulas.
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::atomics_test {
 namespace {

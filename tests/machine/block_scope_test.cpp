@@ -1,11 +1,7 @@
 // Loads, stores and atomics of scope .cta: they order the warps of a block, and nothing among blocks.
 
-#include <string>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::block_scope_test {
 

@@ -1,12 +1,6 @@
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <numeric>
-#include <set>
-#include <vector>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::block_test {
 

@@ -1,11 +1,6 @@
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 // What a kernel may take without an end: time, memory, output.
 

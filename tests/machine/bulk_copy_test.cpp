@@ -5,17 +5,8 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/tensor_map_bytes.h>
 
-#include <array>
-#include <cstring>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::bulk_copy_test {
 

@@ -1,12 +1,6 @@
 #include <warpmat/machine/byte_set.h>
 
-#include <algorithm>
-#include <optional>
-#include <random>
-#include <thread>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::byte_set_test {
 

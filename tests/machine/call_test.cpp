@@ -1,16 +1,9 @@
 #include <warpmat/machine/internals.h>
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <fmt/core.h>
-
 #include <warpmat/ir/code.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::call_test {
 

@@ -1,11 +1,7 @@
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "machine/kernel.h"
 #include "machine/launching_kernel.h"
+#include "test.h"
 
 namespace warpmat::child_launch_test {
 namespace {

@@ -1,9 +1,7 @@
 // Clusters without a warp that can continue: each ends with a report, whether its blocks poll or wait.
 
-#include <string>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::cluster_deadlock_test {
 

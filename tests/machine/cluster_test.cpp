@@ -1,12 +1,9 @@
 // Clusters of blocks: their numbers, their barrier, each other's shared memory, copies to several blocks.
 
-#include <fmt/core.h>
 #include <warpmat/launch.h>
 
-#include <string>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::cluster_test {
 

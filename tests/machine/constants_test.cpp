@@ -1,14 +1,9 @@
 // Constants as ptxas 13.0 takes them: expressions, numbers of more bits than their place, and modules of GPUs before sm_70.
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <warpmat/launch.h>
 
-#include "catch.h"
-#include "contains.h"
 #include "kernel.h"
+#include "test.h"
 
 namespace warpmat::constants_test {
 

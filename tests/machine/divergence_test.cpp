@@ -1,8 +1,6 @@
-#include <cstdint>
-#include <vector>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::divergence_test {
 

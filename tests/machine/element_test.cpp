@@ -1,12 +1,8 @@
 // Elements of memory that all lanes access, or a part of them: bytes and halves in a row, vectors of words in any order, each lane's own
 // local memory.
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::element_test {
 

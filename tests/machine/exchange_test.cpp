@@ -1,12 +1,6 @@
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::exchange_test {
 

@@ -1,14 +1,10 @@
 // Grids whose clusters need no order: which programs these are, and that their results do not depend on how many threads run them.
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::grid_test {
 

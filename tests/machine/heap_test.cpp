@@ -1,13 +1,8 @@
-#include <algorithm>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <vector>
 
 #include <warpmat/machine/device_heap.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::heap_test {
 namespace {

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include <warpmat/diagnostic.h>
 #include <warpmat/launch.h>
 
-#include "message_of.h"
+#include "test.h"
 
 namespace warpmat {
 

@@ -1,11 +1,7 @@
 // clusterlaunchcontrol: blocks that take over the work of clusters which have not begun; st.bulk.
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::launch_control_test {
 

@@ -1,20 +1,5 @@
 // What a launch holds beyond its buffers, and what it leaves for the next one: "Memory of a launch" in docs/use/performance.md.
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <iterator>
-#include <memory>
-#include <span>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #if defined(__GLIBC__)
 #define WARPMAT_MEASURES_HEAP __GLIBC_PREREQ(2, 33)  // mallinfo2
 #else
@@ -32,11 +17,9 @@
 #include <warpmat/machine/spare_storage.h>
 #include <warpmat/observer.h>
 
-#include "catch.h"
 #include "compressed_table.h"
 #include "machine/kernel.h"
-#include "paths.h"
-#include "sanitizers.h"
+#include "test.h"
 
 namespace warpmat::launch_memory_test {
 

@@ -1,10 +1,8 @@
 // mbarriers: phases, states, counts of arrivals and bytes, and what the report says where a phase never completes. Kernels of one or more
 // warps; what they should write is computed here from the ISA's description of an mbarrier.
 
-#include <string>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::mbarrier_test {
 

@@ -1,16 +1,6 @@
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::memory_test {
 

@@ -1,12 +1,8 @@
-#include <bit>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include <warpmat/machine/stored_buffer.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::multimem_test {
 namespace {

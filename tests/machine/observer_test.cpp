@@ -1,24 +1,10 @@
 // What observers of a launch are told, when, and on which thread (observer.h).
 
-#include <algorithm>
-#include <atomic>
-#include <bit>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
 #include <warpmat/observer.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
 #include "machine/tensor_kernel.h"
+#include "test.h"
 
 namespace warpmat::observer_test {
 using machine::AccessEvent;

@@ -1,11 +1,8 @@
-#include <cstdint>
-#include <cstdlib>
-#include <vector>
 
 #include <warpmat/observer.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 using namespace warpmat;
 

@@ -1,12 +1,8 @@
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
 
 #include <warpmat/launch/running_launch.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 // A launch whose warps only wait for memory is paused, and goes on when it is written.
 

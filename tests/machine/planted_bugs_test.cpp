@@ -1,13 +1,8 @@
 // Kernels with one planted bug each, at the line that says BUG: the report names that line. Their right twins, and other right kernels, get
 // no report with all checks on.
 
-#include <array>
-#include <string>
-#include <string_view>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/planted.h"
+#include "test.h"
 
 namespace warpmat::planted_bugs_test {
 

@@ -1,14 +1,8 @@
 // Kernels with one planted bug each in their bulk copies, mbarriers or clusters, at the line that says BUG: the report names that line,
 // with two orders of the warps. Their right twins get no report.
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/planted.h"
+#include "test.h"
 
 namespace warpmat::planted_copies_test {
 

@@ -1,13 +1,9 @@
 // Kernels with one planted bug each in their tensor memory, at the line that says BUG: the report names that line, with two orders of the
 // warps. Their right twins get no report.
 
-#include <string>
-#include <string_view>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/planted.h"
 #include "machine/tensor_kernel.h"
+#include "test.h"
 
 namespace warpmat::planted_tensor_test {
 

@@ -1,12 +1,6 @@
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
 
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::product_runs_test {
 

@@ -1,10 +1,7 @@
 // Statements that the machine executes itself, by the targets that ptxas 13.0 takes them for.
 
-#include <string>
-#include <string_view>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::requirements_test {
 namespace {

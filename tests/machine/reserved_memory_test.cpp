@@ -2,11 +2,8 @@
 
 #include <warpmat/launch.h>
 
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::reserved_memory_test {
 

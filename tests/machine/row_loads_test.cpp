@@ -1,17 +1,9 @@
 // ldmatrix of a kernel, by each instruction set and by the reference.
 
-#include <cstdint>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <fmt/core.h>
-
 #include <warpmat/execute/fast/instruction_sets.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::row_loads_test {
 

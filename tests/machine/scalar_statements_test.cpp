@@ -1,7 +1,7 @@
 // Scalar statements whose operands take more than registers and numbers.
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::scalar_statements_test {
 

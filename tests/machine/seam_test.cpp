@@ -1,12 +1,4 @@
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <warpmat/forms.h>
@@ -14,8 +6,8 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/tables/types.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 // Every instruction that accesses memory, with its bytes over the end of a memory behind which others follow: the seam of two adjacent
 // buffers, the end of shared memory, of a lane's local memory and of the parameters. AddressSanitizer sees what a wrong check lets through.

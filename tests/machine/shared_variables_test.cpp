@@ -1,9 +1,6 @@
-#include <string>
 
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::shared_variables_test {
 

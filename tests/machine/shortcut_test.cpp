@@ -1,16 +1,11 @@
 // Operations that a run executes by shortcuts: moves that keep a register's place, special registers.
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <warpmat/ir/code.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::shortcut_test {
 

@@ -1,12 +1,7 @@
 // alloca, stacksave and stackrestore; vector registers; sources such as %r1+4. Each module is one that ptxas 13.0 assembles.
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::stack_test {
 

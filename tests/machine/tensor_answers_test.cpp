@@ -6,16 +6,9 @@
 
 #include <zlib.h>
 
-#include <array>
-#include <map>
-#include <string>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "compressed_table.h"
 #include "machine/kernel.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::tensor_answers_test {
 

@@ -1,13 +1,7 @@
-#include <fmt/core.h>
 
-#include <algorithm>
-#include <bit>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "machine/kernel.h"
 #include "machine/tensor_kernel.h"
+#include "test.h"
 
 namespace warpmat::tensor_pairs_test {
 

@@ -1,16 +1,9 @@
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include <warpmat/machine/texture.h>
 #include <warpmat/machine/texture_filter.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 // Textures and surfaces, by numbers that follow from the CUDA C++ Programming Guide, appendix "Texture Fetching".
 

@@ -1,22 +1,12 @@
-#include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <memory>
 #include <regex>
-#include <set>
-#include <string>
-#include <thread>
-#include <variant>
-#include <vector>
 
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/observer.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::wgmma_operands_test {
 

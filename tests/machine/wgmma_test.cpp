@@ -1,17 +1,11 @@
-#include <fmt/core.h>
 
-#include <algorithm>
-#include <bit>
 #include <regex>
-#include <span>
-#include <string>
-#include <vector>
 
 #include <warpmat/observer.h>
 #include <warpmat/wgmma.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::wgmma_test {
 

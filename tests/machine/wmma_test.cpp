@@ -1,9 +1,6 @@
-#include <cstdint>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::wmma_test {
 

@@ -2,11 +2,9 @@
 
 #if __has_include(<asmjit/x86.h>)
 
-#include <functional>
-
 #include <warpmat/machine_code/avx2_assembler.h>
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::machine_code {
 namespace {

@@ -1,24 +1,15 @@
 // Kernels as machine code leave what the interpreter leaves: bytes, counts of operations, errors; with AVX-512 and with AVX2, as far as the
 // CPU has them.
 
-#include <algorithm>
-#include <atomic>
 #include <cfenv>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <fmt/core.h>
 
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/ir/machine_code.h>
 #include <warpmat/machine_code/use.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::machine_code_test {
 namespace {

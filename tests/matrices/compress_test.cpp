@@ -1,18 +1,11 @@
-#include <fmt/core.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout/fragments.h>
 #include <warpmat/matrices.h>
 
-#include <cmath>
-#include <map>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
 #include "execute/small_numbers.h"
+#include "test.h"
 
 namespace warpmat::compress_test {
 

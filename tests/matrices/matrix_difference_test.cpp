@@ -3,17 +3,7 @@
 #include <warpmat/formats.h>
 #include <warpmat/matrices.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::matrix_difference_test {
 

@@ -3,15 +3,10 @@
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
 #include <warpmat/layout/fragments.h>
-#include <algorithm>
-#include <limits>
-#include <random>
-#include <stdexcept>
-#include <string>
 
-#include "catch.h"
 #include "execute/registers.h"
 #include "oracle/oracle.h"
+#include "test.h"
 
 namespace warpmat::matrix_test {
 

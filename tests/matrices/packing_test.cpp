@@ -1,17 +1,10 @@
-#include <fmt/core.h>
 #include <warpmat/instruction.h>
 #include <warpmat/matrices.h>
 #include <warpmat/operands.h>
 
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
 #include "execute/small_numbers.h"
+#include "test.h"
 
 namespace warpmat::packing_test {
 

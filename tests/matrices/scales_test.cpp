@@ -2,15 +2,9 @@
 #include <warpmat/instruction.h>
 #include <warpmat/matrices.h>
 
-#include <cmath>
-#include <optional>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
 #include "execute/small_numbers.h"
+#include "test.h"
 
 namespace warpmat::scales_test {
 

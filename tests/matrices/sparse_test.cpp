@@ -1,20 +1,13 @@
-#include <fmt/core.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/instruction.h>
 
-#include <map>
-#include <random>
-#include <vector>
-
-#include "case_count.h"
-#include "catch.h"
 #include "execute/both_paths.h"
 #include "execute/registers.h"
 #include "execute/split_fp8.h"
 #include "execute/stored_columns.h"
 #include "numeric/operand_classes.h"
 #include "oracle/oracle.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::sparse_test {
 

@@ -1,10 +1,7 @@
-#include <cstdint>
-#include <limits>
-#include <optional>
 
 #include <warpmat/numeric/checked_size.h>
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::checked_size_test {
 namespace {

@@ -1,13 +1,6 @@
-#include <fmt/core.h>
 #include <warpmat/dot.h>
 
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <utility>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::dot_known_answers_test {
 

@@ -1,16 +1,8 @@
-#include <fmt/core.h>
 #include <warpmat/dot.h>
 
-#include <algorithm>
-#include <array>
-#include <random>
-#include <vector>
-
-#include "case_count.h"
-#include "catch.h"
 #include "numeric/operand_classes.h"
 #include "numeric/oracle_format.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::dot_test {
 

@@ -1,16 +1,8 @@
-#include <fmt/core.h>
 #include <warpmat/formats.h>
 #include <warpmat/numeric/canonical_nan.h>
 
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <random>
-
-#include "case_count.h"
-#include "catch.h"
 #include "numeric/oracle_format.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::format_test {
 

@@ -1,10 +1,6 @@
 #include <warpmat/numeric/multi_function.h>
 
-#include <cstdint>
-#include <map>
-#include <string>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::multi_function_test {
 

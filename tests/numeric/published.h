@@ -1,11 +1,9 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include "gpu/cases/cases.h"
 #include "gpu/recordings/published.h"
 #include "gpu/runners/emulator_runner.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat {
 

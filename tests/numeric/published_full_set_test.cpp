@@ -1,17 +1,9 @@
 // The full set of the published results that tests/vectors/published has a sample of: an extra, built where WARPMAT_TEST_INPUTS has it. The
 // sample is what the labels rest on.
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "compressed_table.h"
 #include "numeric/published.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::published_full_set_test {
 

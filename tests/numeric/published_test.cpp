@@ -1,12 +1,7 @@
-#include <fmt/core.h>
 
-#include <algorithm>
-#include <vector>
-
-#include "catch.h"
 #include "gpu/recordings/published.h"
 #include "numeric/published.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::published_test {
 

@@ -1,16 +1,7 @@
-#include <fmt/core.h>
 #include <warpmat/numeric/exact.h>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <random>
-#include <vector>
-
-#include "case_count.h"
-#include "catch.h"
 #include "numeric/oracle_format.h"
-#include "tally.h"
+#include "test.h"
 
 namespace warpmat::rounding_test {
 

@@ -1,11 +1,8 @@
 #include <sched.h>
 
-#include <cstddef>
-#include <thread>
-
 #include <warpmat/pool/taken_cpus.h>
 
-#include "catch.h"
+#include "test.h"
 
 using namespace warpmat;
 

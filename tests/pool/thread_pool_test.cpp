@@ -2,22 +2,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <mutex>
-#include <numeric>
-#include <set>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include <warpmat/machine/threads.h>
 #include <warpmat/observer.h>
 #include <warpmat/pool/taken_cpus.h>
 #include <warpmat/pool/thread_pool.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 using namespace warpmat;
 

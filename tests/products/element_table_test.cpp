@@ -4,13 +4,8 @@
 #include <warpmat/instruction.h>
 #include <warpmat/numeric/low_mask.h>
 
-#include <algorithm>
-#include <cstring>
-#include <random>
-#include <vector>
-
-#include "catch.h"
 #include "execute/registers.h"
+#include "test.h"
 
 namespace warpmat::element_table_test {
 

@@ -3,18 +3,12 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
 
-#include <atomic>
-#include <bit>
-#include <map>
-#include <mutex>
-#include <string>
-
 #include <warpmat/ir/code.h>
 #include <warpmat/observer.h>
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::profile_test {
 using machine::Event;

@@ -1,17 +1,8 @@
-#include <fmt/core.h>
 #include <warpmat/layout.h>
 #include <warpmat/program.h>
 
-#include <fstream>
-#include <random>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
 #include "tables/assembler.h"
+#include "test.h"
 
 namespace warpmat::isa_examples_test {
 

@@ -2,12 +2,7 @@
 
 #include <warpmat/report/report.h>
 
-#include <fstream>
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::report_test {

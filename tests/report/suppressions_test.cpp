@@ -2,10 +2,7 @@
 
 #include <warpmat/report/suppressions.h>
 
-#include <string>
-
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::suppressions_test {
 

@@ -1,18 +1,11 @@
-#include <algorithm>
-#include <cstdint>
-#include <iterator>
-#include <random>
-#include <string>
-#include <vector>
 
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/catalogue/executable.h>
 #include <warpmat/scalar/approximate.h>
 
-#include "catch.h"
 #include "gpu/recordings/all_operands.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::approximate_test {
 

@@ -1,11 +1,4 @@
-#include "catch.h"
-
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/core.h>
+#include "test.h"
 
 #include "oracle/oracle.h"
 #include "scalar/lanes.h"

@@ -1,10 +1,4 @@
-#include "catch.h"
-
-#include <functional>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
+#include "test.h"
 
 #include "scalar/lanes.h"
 

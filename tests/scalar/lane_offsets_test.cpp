@@ -1,17 +1,8 @@
 #include <warpmat/scalar/lane_offsets.h>
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <cstring>
-#include <random>
-#include <string_view>
-#include <vector>
-
 #include <warpmat/execute/fast/instruction_sets.h>
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::lane_offsets_test {
 

@@ -1,16 +1,9 @@
-#include "catch.h"
-
-#include <map>
-#include <set>
-#include <string>
-
-#include <fmt/core.h>
+#include "test.h"
 
 #include <warpmat/execute/fast/instruction_sets.h>
 
 #include "compressed_table.h"
 #include "gpu/compare/scalar_sweep.h"
-#include "paths.h"
 
 namespace warpmat::recording_test {
 

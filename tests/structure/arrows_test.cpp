@@ -1,19 +1,10 @@
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <optional>
 #include <regex>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "catch.h"
-#include "paths.h"
 #include "structure/source_files.h"
+#include "test.h"
 
 namespace warpmat::arrows_test {
 

@@ -1,16 +1,8 @@
-#include <filesystem>
-#include <iterator>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
 
 #include <warpmat/version.h>
 
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // What other package managers are told of the project, against what its CMake files say.

@@ -1,11 +1,6 @@
-#include <filesystem>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // What runs for the project elsewhere: the workflows, and the action that others use.

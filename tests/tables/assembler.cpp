@@ -1,17 +1,11 @@
 #include "tables/assembler.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 #include <warpmat/program.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <numeric>
 #include <regex>
 
-#include "catch.h"
+#include "test.h"
 
 using namespace warpmat;
 

@@ -1,11 +1,8 @@
 #include <warpmat/tables/capacity.h>
 
-#include <algorithm>
-#include <utility>
-
 #include <warpmat/tables/form_row.h>
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::capacity_test {
 

@@ -2,15 +2,7 @@
 #include <warpmat/tables/nearest_opcode.h>
 #include <warpmat/wgmma.h>
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <random>
-#include <set>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::form_test {
 

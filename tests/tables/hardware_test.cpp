@@ -1,6 +1,6 @@
 #include <warpmat/tables/hardware.h>
 
-#include "catch.h"
+#include "test.h"
 
 #include <warpmat/forms.h>
 

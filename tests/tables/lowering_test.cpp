@@ -1,10 +1,6 @@
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <set>
-#include <string>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::lowering_test {
 

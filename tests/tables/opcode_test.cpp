@@ -2,13 +2,7 @@
 
 #include <warpmat/tables/opcode_index.h>
 
-#include "catch.h"
-
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "test.h"
 
 #include <warpmat/tables/nearest_opcode.h>
 

@@ -1,19 +1,8 @@
-#include <fmt/core.h>
 #include <warpmat/forms.h>
 
-#include <cstdlib>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "case_count.h"
-#include "catch.h"
 #include "compressed_table.h"
-#include "paths.h"
 #include "tables/assembler.h"
+#include "test.h"
 
 // Accept and reject as ptxas 13.0 does: every statement of a recorded table, for every target and PTX version. Where ptxas is installed,
 // the table itself is held against it.

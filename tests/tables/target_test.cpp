@@ -1,12 +1,6 @@
 #include <warpmat/forms.h>
 
-#include <algorithm>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <utility>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::target_test {
 

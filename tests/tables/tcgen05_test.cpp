@@ -1,9 +1,6 @@
 #include <warpmat/tables/tcgen05.h>
 
-#include <string>
-
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::tcgen05_test {
 

@@ -1,8 +1,4 @@
-#include "catch.h"
-
-#include <string>
-
-#include <fmt/core.h>
+#include "test.h"
 
 #include <warpmat/forms.h>
 #include <warpmat/tables/types.h>

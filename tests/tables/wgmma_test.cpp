@@ -1,11 +1,7 @@
 #include <warpmat/wgmma.h>
 
-#include <map>
-#include <string>
-
-#include "catch.h"
 #include "compressed_table.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::wgmma_test {
 

@@ -1,15 +1,9 @@
 // Bank conflicts of programs and kernels, and layouts that have none.
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/report/bank_report.h"
 
 namespace warpmat::banks_test {
@@ -22,84 +16,6 @@ Json json_of(const std::vector<std::string>& arguments) {
   CAPTURE(outcome.err);
   REQUIRE(outcome.status == 0);
   return Json::parse(outcome.out);
-}
-
-/// A transposition of a 32x32 tile of f32 by way of shared memory whose rows are `pitch` words apart.
-std::string transpose(int pitch) {
-  return fmt::format(R"(.version 8.0
-.target sm_90
-.address_size 64
-.entry transpose(.param .u64 x, .param .u64 y) {{
-  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .f32 %f<3>;
-  .shared .align 16 .b8 tile[{0}];
-  ld.param.u64 %d1, [x];
-  ld.param.u64 %d2, [y];
-  mov.u32 %r1, %tid.x;
-  mov.u32 %r2, %tid.y;
-  mad.lo.s32 %r3, %r2, 32, %r1;
-  mul.wide.s32 %d3, %r3, 4;
-  add.s64 %d1, %d1, %d3;
-  add.s64 %d2, %d2, %d3;
-  mov.u32 %r4, tile;
-  mad.lo.s32 %r5, %r2, {1}, %r4;
-  mad.lo.s32 %r5, %r1, 4, %r5;
-  mad.lo.s32 %r6, %r1, {1}, %r4;
-  mad.lo.s32 %r6, %r2, 4, %r6;
-  ld.global.f32 %f1, [%d1];
-  st.shared.f32 [%r5], %f1;
-  bar.sync 0;
-  ld.shared.f32 %f2, [%r6];
-  st.global.f32 [%d2], %f2;
-  ret;
-}}
-)",
-                     32 * 4 * pitch, 4 * pitch);
-}
-
-std::vector<std::string> launch_of(const std::string& subcommand, const std::string& file) {
-  return {subcommand,     file,       "--grid",       "1",       "--block", "32,32",   "--buffer",
-          "x=zeros:4096", "--buffer", "y=zeros:4096", "--param", "x",       "--param", "y"};
-}
-
-std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
-
-TEST_CASE("banks counts a kernel's conflicts by line, and padding removes them", "[banks][tools]") {
-  TemporaryDirectory directory;
-  const std::string plain = directory.path("plain.ptx"), padded = directory.path("padded.ptx");
-  write_text(plain, transpose(32));
-  write_text(padded, transpose(33));
-  const Json before = json_of(with(launch_of("banks", plain), {"--format", "json"}));
-  REQUIRE(before.at("shared").size() == 2);
-  const Json &store = before.at("shared")[0], &load = before.at("shared")[1];
-  CHECK(store.at("statement") == "st.shared.f32");
-  CHECK(store.at("executed") == 32);
-  CHECK(store.at("wavefronts") == 32);
-  CHECK(load.at("wavefronts") == 32 * 32);
-  CHECK(load.at("least") == 32);
-  CHECK(load.at("rule") == "measured");
-  CHECK(load.at("worst").at("wavefronts") == 32);
-  CHECK(load.at("worst").at("phases")[0].at("colliding") == "0-31");
-  REQUIRE(before.at("global").size() == 2);
-  CHECK(before.at("global")[0].at("sectors") == 32 * 4);
-  CHECK(before.at("global")[0].at("least_sectors") == 32 * 4);
-  const Json after = json_of(with(launch_of("banks", padded), {"--format", "json"}));
-  for (const Json& line : after.at("shared")) CHECK(line.at("wavefronts") == line.at("least"));
-
-  const std::string number = std::to_string(load.at("line").get<int>());
-  CHECK(run_command(with(launch_of("banks", plain), {"--line", number})).out.find("lanes 0-31: 32 wavefronts") != std::string::npos);
-  const std::string svg = run_command(with(launch_of("banks", plain), {"--line", number, "--format", "svg"})).out;
-  CHECK(svg.starts_with("<svg xmlns"));
-  CHECK(svg.ends_with("</svg>\n"));
-  CHECK(run_command(with(launch_of("banks", plain), {"--line", "1"})).err.find("no statement of that line") != std::string::npos);
-  CHECK(run_command(with(launch_of("banks", plain), {"--format", "svg"})).err.find("name it by --line") != std::string::npos);
-
-  const Outcome launched = run_command(with(launch_of("launch", plain), {"--check", "uninitialised,banks", "--quiet"}));
-  CHECK(launched.status == 0);
-  CHECK(launched.out.empty());
-  CHECK(launched.err.starts_with("Shared memory: 1056 wavefronts, 64 without conflicts\n"));
 }
 
 TEST_CASE("statements of one line of the source are one row", "[banks][tools]") {

@@ -1,10 +1,6 @@
-#include <algorithm>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 
 namespace warpmat::completion_test {
 namespace {

@@ -1,13 +1,9 @@
 // warpmat cuda --profile: the launches of a program.
 
-#include <string>
-
 #include <nlohmann/json.hpp>
 
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::cuda_profile_test {
 

@@ -1,7 +1,6 @@
 #include "tools/gpu/report/device_tables.h"
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::device_tables_test {
 

@@ -1,10 +1,8 @@
-#include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/gpu/report/mismatch_text.h"
 #include "tools/report/npy.h"
 
@@ -22,20 +20,6 @@ TEST_CASE("diff without a GPU says so in one sentence and is skipped, not passed
   CHECK(outcome.out.empty());
   CHECK(outcome.err.starts_with("warpmat: skipped: no GPU"));
   CHECK(std::ranges::count(outcome.err, '\n') == 1);
-}
-
-TEST_CASE("diff refuses wrong input before it looks for a GPU", "[tools]") {
-  const TemporaryDirectory directory;
-  write_text(directory.path("wrong.ptx"), "mov.b32 a;\nmov.b32;\n");
-  const Outcome wrong = run_command({"diff", directory.path("wrong.ptx"), "--target", "sm_90a"});
-  CHECK(wrong.status == 1);
-  CHECK(wrong.err.find("wrong.ptx:1:1: error: ") != std::string::npos);
-  CHECK(wrong.err.find("1 more") != std::string::npos);
-  CHECK(run_command({"diff", directory.path("missing.ptx"), "--target", "sm_90a"}).status == 1);
-  CHECK(run_command({"diff", "--target", "sm_1"}).err.find("unknown target 'sm_1'") != std::string::npos);
-  CHECK(run_command({"diff", "--json", directory.path("no/sweep.json")}).err.find("cannot write") != std::string::npos);
-  CHECK(run_command({"diff", directory.path("wrong.ptx"), "--cases", "5"}).status > 1);
-  CHECK(run_command({"diff", "--warps", "5"}).status > 1);
 }
 
 TEST_CASE("diff prints where a GPU differs and writes a program that shows it alone", "[tools]") {

@@ -1,19 +1,7 @@
 #include "tools/report/element_array.h"
 
-#include <algorithm>
-#include <cstring>
-#include <map>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 // The rule of docs and --help, written down once more by hand: unsigned integers of the format's width are bit patterns, floats are

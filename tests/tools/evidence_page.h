@@ -2,11 +2,7 @@
 
 // What `warpmat evidence` makes of the files of runs.
 
-#include <string>
-#include <vector>
-
-#include "catch.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat {

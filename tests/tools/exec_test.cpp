@@ -1,17 +1,8 @@
 #include <warpmat/instruction.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <map>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
 #include "execute/registers.h"
+#include "test.h"
 #include "tools/report/npy.h"
 #include "tools/report/register_array.h"
 
@@ -225,135 +216,6 @@ TEST_CASE("exec may overwrite an input, and follows a link", "[tools]") {
   CHECK(read_npy(directory.path("a.npy")).bytes == expected(instruction, inputs, 3).bytes);
   CHECK(std::filesystem::is_symlink(directory.path("link.npy")));
   CHECK(directory.files() == std::vector<std::string>{"a.npy", "link.npy"});
-}
-
-// ---- Wrong input --------------------------------------------------------------------------------------------------------------------
-
-/// A directory of good files, and command lines in which a test replaces one thing.
-class WrongInput {
- public:
-  WrongInput() {
-    std::mt19937 random(6);
-    for (const Form* form : {&product_, &load_, &store_})
-      for (const auto& [option, array] : random_inputs(*form, 4, random)) write_npy(directory_.path(option + ".npy"), array);
-    write("a3.npy", random_bytes(DType::uint32, {3, 4, 32}, random));
-  }
-
-  std::string path(const std::string& file) const { return directory_.path(file); }
-  void write(const std::string& file, const NpyArray& array) { write_npy(path(file), array); }
-
-  std::vector<std::string> product(const std::map<std::string, std::string>& changes) {
-    return line(product_.opcode, {{"a", path("a.npy")}, {"b", path("b.npy")}, {"c", path("c.npy")}, {"d", path("out.npy")}}, changes);
-  }
-  std::vector<std::string> load(const std::map<std::string, std::string>& changes) {
-    return line(load_.opcode, {{"shared", path("shared.npy")}, {"p", path("p.npy")}, {"r", path("out.npy")}}, changes);
-  }
-  std::vector<std::string> store(const std::map<std::string, std::string>& changes) {
-    return line(store_.opcode,
-                {{"shared", path("shared.npy")}, {"p", path("p.npy")}, {"r", path("r.npy")}, {"shared-out", path("out.npy")}}, changes);
-  }
-
-  /// The run fails with one line that contains all of `parts`, and the directory is as it was.
-  void refuses(const std::vector<std::string>& arguments, const std::vector<std::string>& parts) {
-    CAPTURE(arguments, parts);
-    const std::vector<std::string> before = directory_.files();
-    const Outcome outcome = run_command(arguments);
-    CHECK(outcome.status == 1);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.starts_with("warpmat: error: "));
-    CHECK(std::ranges::count(outcome.err, '\n') == 1);
-    CAPTURE(outcome.err);
-    for (const std::string& part : parts) CHECK(outcome.err.find(part) != std::string::npos);
-    CHECK(directory_.files() == before);
-  }
-
- private:
-  /// The options' files after `changes`: an empty file drops its option; "opcode" and "target" can be changed too.
-  static std::vector<std::string> line(const std::string& opcode, std::map<std::string, std::string> files,
-                                       const std::map<std::string, std::string>& changes) {
-    files.insert({{"opcode", opcode}, {"target", "sm_90"}});
-    for (const auto& [option, value] : changes) files[option] = value;
-    std::vector<std::string> arguments{"exec", files.extract("opcode").mapped()};
-    for (const auto& [option, value] : files)
-      if (!value.empty()) arguments.insert(arguments.end(), {"--" + option, value});
-    return arguments;
-  }
-
-  TemporaryDirectory directory_;
-  const Form& product_ = *find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
-  const Form& load_ = *find_form("ldmatrix.sync.aligned.m8n8.x4.shared.b16");
-  const Form& store_ = *find_form("stmatrix.sync.aligned.m8n8.x4.shared.b16");
-};
-
-TEST_CASE("exec refuses a wrong opcode or target", "[tools]") {
-  WrongInput wrong;
-  wrong.refuses(wrong.product({{"opcode", "mma.sync.aligned.m16n8k17.row.col.f32.f16.f16.f32"}}), {"nearest", "m16n8k17"});
-  wrong.refuses(wrong.product({{"opcode", "add.s32"}}), {"unknown instruction 'add'"});
-  wrong.refuses(wrong.product({{"opcode", ""}, {"target", "sm_90"}}), {"unknown instruction ''"});
-  wrong.refuses(wrong.product({{"target", "sm_1"}}), {"unknown target 'sm_1'", "sm_90a"});
-  wrong.refuses(wrong.product({{"target", "sm_75"}}), {"needs sm_80 or later", "sm_75"});
-  wrong.refuses(wrong.store({{"target", "sm_89"}}), {"needs sm_90 or later", "sm_89"});
-}
-
-TEST_CASE("exec refuses missing and superfluous operands", "[tools]") {
-  WrongInput wrong;
-  wrong.refuses(wrong.product({{"c", ""}}), {"needs --c", "uint32 [cases][4][32]"});
-  wrong.refuses(wrong.product({{"d", ""}}), {"needs --d"});
-  wrong.refuses(wrong.product({{"r", wrong.path("r.npy")}}), {"takes no --r", "--d, --a, --b, --c"});
-  wrong.refuses(wrong.load({{"shared", ""}}), {"needs --shared", "uint8 [cases][bytes]"});
-  wrong.refuses(wrong.load({{"p", ""}}), {"needs --p", "uint32 [cases][32]"});
-  wrong.refuses(wrong.load({{"shared-out", wrong.path("memory.npy")}}), {"takes no --shared-out"});
-  wrong.refuses(wrong.store({{"shared-out", ""}}), {"needs --shared-out"});
-}
-
-TEST_CASE("exec refuses wrong files", "[tools]") {
-  WrongInput wrong;
-  wrong.refuses(wrong.product({{"a", wrong.path("missing.npy")}}), {"missing.npy", "no such file"});
-  wrong.refuses(wrong.product({{"a", wrong.path("")}}), {"not a regular file"});
-  wrong.refuses(wrong.product({{"a", wrong.path("a3.npy")}}), {"a3.npy holds 3 cases", "b.npy holds 4", "same number of cases"});
-
-  const auto refuses_array = [&](DType dtype, const std::vector<std::size_t>& shape, const std::string& found) {
-    wrong.write("wrong.npy", NpyArray::zeros(dtype, shape));
-    wrong.refuses(wrong.product({{"a", wrong.path("wrong.npy")}}), {"wrong.npy", "--a must be uint32 [cases][4][32]", "holds " + found});
-  };
-  refuses_array(DType::float32, {4, 4, 32}, "float32 [4][4][32]");
-  refuses_array(DType::int32, {4, 4, 32}, "int32 [4][4][32]");
-  refuses_array(DType::uint64, {4, 4, 32}, "uint64 [4][4][32]");
-  refuses_array(DType::uint32, {4, 2, 32}, "uint32 [4][2][32]");
-  refuses_array(DType::uint32, {4, 32}, "uint32 [4][32]");
-  refuses_array(DType::uint32, {4, 4, 16}, "uint32 [4][4][16]");
-  refuses_array(DType::uint32, {4, 4, 32, 1}, "uint32 [4][4][32][1]");
-  refuses_array(DType::uint32, {}, "uint32 scalar");
-
-  const std::string good = read_text(wrong.path("a.npy"));
-  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{9}, std::size_t{60}, std::size_t{200}, good.size() - 1}) {
-    write_text(wrong.path("truncated.npy"), good.substr(0, size));
-    wrong.refuses(wrong.product({{"a", wrong.path("truncated.npy")}}), {"cannot read", "truncated.npy"});
-  }
-}
-
-TEST_CASE("exec refuses places where no file can be", "[tools]") {
-  WrongInput wrong;
-  wrong.refuses(wrong.product({{"d", wrong.path("no/out.npy")}}), {"cannot write", "no directory", "no"});
-  wrong.refuses(wrong.product({{"d", wrong.path("")}}), {"cannot write"});
-  wrong.refuses(wrong.product({{"d", wrong.path(".")}}), {"cannot write"});
-  wrong.refuses(wrong.product({{"d", "/dev/null"}}), {"cannot write /dev/null"});
-}
-
-TEST_CASE("exec names case, lane and address of a trap", "[tools]") {
-  WrongInput wrong;
-  NpyArray addresses = read_npy(wrong.path("p.npy"));
-  const auto set = [&](std::size_t index, std::size_t lane, std::uint32_t address) {
-    addresses.as<std::uint32_t>()[index * warp_size + lane] = address;
-    wrong.write("p.npy", addresses);
-  };
-  set(3, 1, 0x400);
-  wrong.refuses(wrong.load({}), {"case 3", "lane 1", "0x400", "1024 bytes"});
-  set(2, 31, 0x18);
-  wrong.refuses(wrong.load({}), {"case 2", "lane 31", "0x18", "16-byte aligned"});
-  for (const char* jobs : {"1", "2", "3", "4"}) wrong.refuses(wrong.store({{"jobs", jobs}}), {"case 2", "lane 31", "0x18"});
-  wrong.write("shared.npy", NpyArray::zeros(DType::uint8, {4, 0}));
-  wrong.refuses(wrong.load({}), {"case 0", "lane 0", "0 bytes"});
 }
 
 TEST_CASE("exec names the lowest case that traps, wherever in the file, and leaves an old result alone", "[tools]") {

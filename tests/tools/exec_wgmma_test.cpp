@@ -1,15 +1,7 @@
 // warpmat exec of wgmma, against products of integers that are exact in every type, and layouts as the ISA's figures and CuTe have them.
 
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::exec_wgmma_test {
@@ -212,52 +204,6 @@ TEST_CASE("exec of wgmma: integers, and a sparse A", "[tools][wgmma]") {
                {"--a", files.write("a.npy", stored), "--b", files.write("b.npy", b), "--c", files.write("c.npy", c), "--e",
                 files.write("e.npy", metadata), "--selector", "1"},
                product(dense, b, &c));
-}
-
-TEST_CASE("exec of wgmma refuses what it cannot do, with what would be right", "[tools][wgmma]") {
-  std::mt19937 random(5);
-  Files files;
-  const std::string a = files.write("a.npy", Matrices(m, 16, &random)), b = files.write("b.npy", Matrices(16, 24, &random));
-  const std::string memory = files.write("m.npy", NpyArray::zeros(DType::uint8, {cases, 4096}));
-  const std::string d = files.path("d.npy");
-  const auto error = [&](const std::vector<std::string>& arguments, const std::string& opcode = f16, const std::string& target = "sm_90a") {
-    const Outcome outcome = exec(opcode, arguments, target);
-    CHECK(outcome.status != 0);
-    CHECK(outcome.out.empty());
-    return outcome.err;
-  };
-  const std::vector<std::string> good{"--a", a, "--b", b, "--c", "zeros", "--d", d};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), good.begin(), good.end());
-    return more;
-  };
-  CHECK_THAT(error(good, "wgmma.mma_async.sync.aligned.m64n20k16.f32.f16.f16"), ContainsSubstring("m64n24k16"));
-  CHECK_THAT(error(good, f16, "sm_90"), ContainsSubstring("needs sm_90a; the target is sm_90"));
-  CHECK_THAT(error({"--b", b, "--c", "zeros", "--d", d}),
-             ContainsSubstring("needs --a FILE.npy, its registers or its matrix, or --a-descriptor and --shared"));
-  CHECK_THAT(error({"--a", a, "--c", "zeros", "--d", d}),
-             ContainsSubstring("needs --b FILE.npy, its matrix, or --b-descriptor and --shared"));
-  CHECK_THAT(error({"--a", a, "--b", b, "--d", d}), ContainsSubstring("needs --c FILE.npy, its registers or its matrix; or zeros"));
-  CHECK_THAT(error(with({"--shared", memory})), ContainsSubstring("needs --shared for descriptors, and only for them"));
-  CHECK_THAT(error(with({"--e", a})), ContainsSubstring("takes no --e"));
-  CHECK_THAT(error(with({"--selector", "0"})), ContainsSubstring("takes no --selector"));
-  CHECK_THAT(error(with({"--transpose-a"})), ContainsSubstring("transposes A in shared memory only"));
-  CHECK_THAT(
-      error({"--a", b, "--b", b, "--c", "zeros", "--d", d}),
-      ContainsSubstring(
-          "--a must be registers, uint32 [cases][4][4][32], or a matrix [cases][64][16] of f16; the file holds float64 [3][16][24]"));
-  const std::vector<std::string> by_descriptor{"--a", a, "--c", "zeros", "--d", d, "--shared", memory, "--b-descriptor"};
-  const auto at = [&](const std::string& descriptor) {
-    std::vector<std::string> arguments = by_descriptor;
-    arguments.push_back(descriptor);
-    return error(arguments);
-  };
-  CHECK_THAT(at("0x4000004000013fff"),
-             ContainsSubstring("case 0") && ContainsSubstring("operand b names leaves shared memory, which has 4096 bytes"));
-  CHECK_THAT(at(a), ContainsSubstring("--b-descriptor must be a number, or uint64 [cases]"));
-  CHECK_THAT(error({"--a", a, "--scale-d", "0"}, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
-             ContainsSubstring("are options of wgmma"));
-  CHECK(!std::filesystem::exists(d));
 }
 
 }  // namespace

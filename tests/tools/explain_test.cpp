@@ -1,20 +1,13 @@
-#include <fmt/core.h>
 #include <warpmat/explain.h>
 #include <warpmat/layout.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
 #include "execute/named_call.h"
 #include "gpu/cases/cases.h"
 #include "gpu/runners/form_runner.h"
-#include "paths.h"
-#include "tally.h"
+#include "test.h"
 #include "tools/explanation_reader.h"
 #include "tools/report/explanation_json.h"
 
@@ -161,16 +154,6 @@ TEST_CASE("the reader finds a bit that is changed", "[explain]") {
   CHECK(explanation_reader::contradiction(changed).find("another result") != std::string::npos);
 }
 
-TEST_CASE("explain against another target says where the two part", "[explain]") {
-  const Outcome outcome = run_command(example({"--row", "3", "--column", "5", "--against", "sm_80"}));
-  REQUIRE(outcome.status == 0);
-  CHECK(outcome.out.find("as sm_90a: ") != std::string::npos);
-  CHECK(outcome.out.find("as sm_80: ") != std::string::npos);
-  CHECK(outcome.out.find("Step 2 of 2: 8 products and ") != std::string::npos);
-  const Outcome plain = run_command(example({"--row", "3", "--column", "5", "--against", "f32"}));
-  CHECK(plain.out.find("Step 16 of 16: k = 15 in a fused multiply-add of f32") != std::string::npos);
-}
-
 TEST_CASE("explain shows every element of a register, and a page of one", "[explain]") {
   const Outcome json = run_command({"explain", "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "--target", "sm_80", "--a", "random:1",
                                     "--b", "random:2", "--c", "zeros", "--lane", "5", "--register", "1", "--json"});
@@ -188,22 +171,6 @@ TEST_CASE("explain shows every element of a register, and a page of one", "[expl
   CHECK(html.find("http") == std::string::npos);
 }
 
-TEST_CASE("what explain cannot show is refused in one sentence", "[explain]") {
-  const std::string opcode = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
-  const auto error = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"explain", opcode, "--target", "sm_90", "--a", "random", "--b", "random", "--c", "zeros"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome outcome = run_command(arguments);
-    CHECK(outcome.status != 0);
-    return outcome.err;
-  };
-  CHECK(error({}).find("which element?") != std::string::npos);
-  CHECK(error({"--row", "16", "--column", "0"}).find("--row must be 0 to 15") != std::string::npos);
-  CHECK(error({"--row", "1", "--column", "0", "--against", "f32"}).find("has no counterpart in f32") != std::string::npos);
-  CHECK(error({"--row", "1", "--column", "0", "--case", "3"}).find("--case must be 0 to 0") != std::string::npos);
-  CHECK(error({"--row", "1", "--column", "0", "--e", "zeros"}).find("takes no --e") != std::string::npos);
-}
-
 TEST_CASE("explain shows a statement of a program with what its registers hold then", "[explain]") {
   const std::string program = source_path("tests/programs/mma_m16n8k16_elements.ptx");
   const Outcome outcome = run_command({"explain", program, "--target", "sm_80", "--lane", "5", "--register", "1", "--json"});
@@ -212,10 +179,6 @@ TEST_CASE("explain shows a statement of a program with what its registers hold t
   const Json json = Json::parse(outcome.out).at(0);
   CHECK(explanation_reader::contradiction(json) == "");
   CHECK(json.at("lane") == 5);
-  const Outcome wrong = run_command({"explain", program, "--a", "zeros", "--lane", "5", "--register", "1"});
-  CHECK(wrong.err.find("a program has its operands in its registers") != std::string::npos);
-  CHECK(run_command({"explain", "movmatrix.sync.aligned.m8n8.trans.b16", "--row", "1", "--column", "1"}).err.find("--target is required") !=
-        std::string::npos);
 }
 
 /// Data movement: what stands at the place that the explanation names is what arrives.
@@ -249,31 +212,6 @@ TEST_CASE("explain says which byte and lane an element of data movement comes fr
   }
   CHECK(tally.failures() == "");
   CHECK(tally.comparisons() > 50);
-}
-
-TEST_CASE("explain of tcgen05.mma: a tile with the types of its instruction descriptor", "[tools][explain][tcgen05]") {
-  const auto run = [](const std::string& opcode, const std::vector<std::string>& more) {
-    std::vector<std::string> options{"explain", opcode, "--a", "iota", "--b", "iota", "--c", "zeros", "--row", "0", "--column", "1"};
-    options.insert(options.end(), more.begin(), more.end());
-    return run_command(options);
-  };
-  const std::string f16 = "tcgen05.mma.cta_group::1.kind::f16";
-  const Outcome one = run(f16, {"--descriptor", "0x08100010"});  // m128n64, f16 with f32 sums
-  INFO(one.err);
-  REQUIRE(one.status == 0);
-  CHECK(one.out.find("of a tile of 16 rows and 8 columns of " + f16) != std::string::npos);
-  CHECK(one.out.find("16 products") != std::string::npos);
-  CHECK(one.out.find("UTCHMMA") != std::string::npos);
-  CHECK(run(f16, {}).err.find("--descriptor has its 32 bits") != std::string::npos);
-  CHECK(run(f16, {"--descriptor", "0x08100050"}).err.find("which is reserved") != std::string::npos);
-  CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_90a"}).err.find("exists for sm_100a") != std::string::npos);
-  CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_100"}).err.find("exists for sm_100a") != std::string::npos);
-  CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_10nonsense"}).err.find("sm_10nonsense") != std::string::npos);
-  CHECK(run(f16, {"--descriptor", "0x08102010"}).err.find("clear bits 13 and 14") != std::string::npos);
-  CHECK(run(f16, {"--descriptor", "0x08100010", "--statement", "0"}).err.find("are of a .ptx file") != std::string::npos);
-  CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_103a"}).out.find("on sm_103a") != std::string::npos);
-  CHECK(run("tcgen05.mma.cta_group::1.kind::i8", {"--descriptor", "0x08100020", "--target", "sm_103a"})
-            .err.find("needs sm_100a or sm_110a") != std::string::npos);
 }
 
 }  // namespace

@@ -3,13 +3,9 @@
 #include <warpmat/report/report_json.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::findings_test {
 namespace {

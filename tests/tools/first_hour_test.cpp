@@ -1,18 +1,9 @@
 #include <warpmat/warpmat.h>
 
-#include <cstring>
-#include <filesystem>
 #include <regex>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/report/cards.h"
 #include "tools/report/lowered_forms.h"
 #include "tools/report/npy.h"
@@ -168,24 +159,6 @@ TEST_CASE("job 2: a sparse product from a dense A; unset metadata is named", "[t
       contains(dense.err, "row 0, group 0 of A (columns 0 to 3) has elements other than zero in columns 0, 1, 2; only two of four may be"));
 }
 
-// ---- 3: two GPUs --------------------------------------------------------------------------------------------------------------------
-
-constexpr const char* f16_text =
-    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};\n";
-
-TEST_CASE("job 3: sm_80 against sm_90", "[tools][first-hour]") {
-  const Job job(f16_text);
-  const Outcome outcome = job.run("sm_90a", {"--in", "0.a=random:1", "--in", "0.b=random:2", "--in", "0.c=random:3", "--versus", "sm_80"});
-  CAPTURE(outcome.out, outcome.err);
-  CHECK(outcome.status == 0);
-  CHECK(contains(outcome.out, "mma.0.d: sm_90a and sm_80 differ in "));
-  CHECK(contains(outcome.out, " units in the last place at most\n"));
-  CHECK(contains(outcome.err, ": measured ("));
-  CHECK(contains(outcome.err, ": replayed ("));
-  const Outcome same = job.run("sm_90a", {"--in", "0.a=iota", "--versus", "sm_80"});
-  CHECK(contains(same.out, "mma.0.d: sm_90a and sm_80 agree in all 128 elements\n"));
-}
-
 // ---- 4: scale factors ---------------------------------------------------------------------------------------------------------------
 
 std::string scaled_text(const std::string& ids) {
@@ -246,17 +219,6 @@ TEST_CASE("job 6: 10,000 products of matrices as NumPy has them", "[tools][first
   CHECK(right);
 }
 
-// ---- 7: trust -----------------------------------------------------------------------------------------------------------------------
-
-TEST_CASE("job 7: can I trust this on my card?", "[tools][first-hour]") {
-  const Job job(f16_text);
-  CHECK(job.run("sm_90a", {"--require", "measured"}).status == 0);
-  const Outcome refused = job.run("sm_80", {"--require", "measured"});
-  CHECK(refused.status == 1);
-  CHECK(contains(refused.err, "error: --require measured: sm_80 (A100): mma"));
-  CHECK(job.run("sm_80", {"--require", "replayed", "--quiet"}).err == job.run("sm_80", {"--quiet"}).err);
-}
-
 TEST_CASE("the page of support has the table of cards, and README explains every label", "[tools][first-hour]") {
   CHECK(contains(run_command({"support"}).out, card_table()));
   const std::string readme = read_text(source_path("README.md"));
@@ -305,29 +267,6 @@ TEST_CASE("warpmat new: its README names files that are there, its next commands
   }
   const std::string cmake = read_text(directory.path("a project") + "/CMakeLists.txt");
   CHECK(contains(cmake, "-ptx -lineinfo -arch=sm_90a"));
-}
-
-TEST_CASE("a card's name is a target of the command", "[tools][first-hour]") {
-  CHECK(run_command({"list", "m16n8k32", "--target", "h100"}).out == run_command({"list", "m16n8k32", "--target", "sm_90a"}).out);
-}
-
-TEST_CASE("explain says what operands may be, and run --versus how to ask it", "[tools][first-hour]") {
-  const std::string opcode = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
-  CHECK(contains(run_command({"explain", opcode, "--target", "sm_80", "--row", "0", "--column", "0"}).err,
-                 "needs --a FILE.npy: a matrix, [cases][16][16], or registers, "));
-  CHECK(contains(run_command({"explain", opcode, "--target", "sm_80", "--row", "0", "--column", "0"}).err, "; or zeros, iota, random:1"));
-  const Job job(opcode + " {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};\n");
-  const Outcome outcome =
-      job.run("sm_90a", {"--in", "mma.0.a=random:1", "--in", "mma.0.b=random:2", "--in", "mma.0.c=random:3", "--versus", "sm_70"});
-  CHECK(outcome.status != 0);  // which has no such form
-  const Outcome versus =
-      job.run("sm_90a", {"--in", "mma.0.a=random:1", "--in", "mma.0.b=random:2", "--in", "mma.0.c=random:3", "--versus", "sm_80"});
-  CAPTURE(versus.out, versus.err);
-  REQUIRE(versus.status == 0);
-  REQUIRE(contains(versus.out, " differ in "));
-  CHECK(contains(versus.err, "explain: warpmat explain " + job.directory.path("p.ptx")));
-  CHECK(contains(versus.err, " --statement mma.0 --row "));
-  CHECK(contains(versus.err, " --against sm_80\n"));
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "tools/report/floor.h"
 
-#include <algorithm>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::floor_test {
 

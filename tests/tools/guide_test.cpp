@@ -1,17 +1,10 @@
 // The commands in docs/use print what stands below them. Those of debug.md are tests/planted/run's, which makes the folders that they run
 // in.
 
-#include <filesystem>
-#include <iomanip>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::guide_test {
 namespace {

@@ -1,6 +1,5 @@
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 
 namespace warpmat::identify_test {
 

@@ -2,10 +2,8 @@
 
 #include "tools/report/launch_files.h"
 
-#include <string>
-
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/report/launch_description.h"
 
 namespace warpmat::launch_files_test {

@@ -1,27 +1,14 @@
 // Layouts as pictures and in other notations: every operand of every form.
 
-#include <fmt/core.h>
 #include <warpmat/forms.h>
 #include <warpmat/warp.h>
 
-#include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <cstdio>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
-#include <string>
-#include <tuple>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
 #include "compressed_table.h"
 #include "layout/cute_atoms.h"
-#include "paths.h"
-#include "tally.h"
+#include "test.h"
 #include "tools/report/layout_grid.h"
 #include "tools/report/layout_notation.h"
 #include "tools/report/operand_layout.h"

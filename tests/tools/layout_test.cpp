@@ -1,12 +1,9 @@
 #include <warpmat/program.h>
 
 #include <nlohmann/json.hpp>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 
 namespace warpmat::layout_test {
 namespace {

@@ -1,10 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 
 namespace warpmat::layout_wgmma_test {
 namespace {

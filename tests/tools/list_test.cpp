@@ -3,12 +3,9 @@
 #include <warpmat/wgmma.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/report/floor.h"
 
 namespace warpmat::list_test {

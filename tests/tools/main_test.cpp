@@ -1,12 +1,6 @@
-#include <filesystem>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command_line/handed_commands.h"
 
 namespace warpmat::main_test {
@@ -57,37 +51,6 @@ TEST_CASE("help lists every subcommand, and each has help with examples", "[tool
     CHECK((examples != std::string::npos && help.out.find("warpmat " + name + " ", examples) != std::string::npos));
     CHECK(undescribed_options(help.out).empty());
   }
-}
-
-TEST_CASE("subcommands of warpmat-gpu are handed on, and where it is missing the message says how to get it", "[tools]") {
-  namespace fs = std::filesystem;
-  const Outcome handed_on = run_command({"replay", "no_such_file"});
-  CHECK(handed_on.status == 1);
-  CHECK(handed_on.err.find("no_such_file") != std::string::npos);
-
-  const TemporaryDirectory directory;
-  fs::copy_file(command_path(), directory.path("warpmat"));
-  const auto alone = [&](const std::string& path) {
-    return run_program(directory.path("warpmat"), {"diff", "--cases", "1"}, {"PATH=" + path});
-  };
-  const Outcome missing = alone("/nowhere");
-  CHECK(missing.status == 1);
-  CHECK(missing.err.find("warpmat-gpu") != std::string::npos);
-  CHECK(missing.err.find(directory.path("warpmat")) != std::string::npos);
-  CHECK(missing.err.find("tools/build release warpmat_gpu") != std::string::npos);
-  const Outcome lab = run_program(directory.path("warpmat"), {"fuzz"}, {"PATH=/nowhere"});
-  CHECK(lab.status == 1);
-  CHECK(lab.err.find("tools/build lab warpmat_lab") != std::string::npos);
-
-  write_text(directory.path("warpmat-gpu"), "#!/bin/sh\necho \"$0 $*\"\n");
-  fs::permissions(directory.path("warpmat-gpu"), fs::perms::owner_all);
-  CHECK(alone("/nowhere").out == directory.path("warpmat-gpu") + " diff --cases 1\n");
-  fs::permissions(directory.path("warpmat-gpu"), fs::perms::owner_read);
-  CHECK(alone("/nowhere").err.starts_with("warpmat: error: "));
-  fs::create_directory(directory.path("bin"));
-  fs::rename(directory.path("warpmat-gpu"), directory.path("bin/warpmat-gpu"));
-  fs::permissions(directory.path("bin/warpmat-gpu"), fs::perms::owner_all);
-  CHECK(alone("/nowhere:" + directory.path("bin")).out == directory.path("bin/warpmat-gpu") + " diff --cases 1\n");
 }
 
 }  // namespace

@@ -1,12 +1,7 @@
-#include <cctype>
 #include <regex>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/command_line/handed_commands.h"
 
 namespace warpmat::man_page_test {

@@ -1,16 +1,7 @@
 #include "tools/report/npy.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <random>
-#include <span>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 #include "tools/report/register_array.h"
 
 namespace warpmat::npy_test {

@@ -1,14 +1,10 @@
 #include "tools/report/nvcc_words.h"
 
-#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <warpmat/words/words.h>
 
-#include <string>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::nvcc_words_test {
 namespace {

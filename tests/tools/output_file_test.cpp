@@ -1,12 +1,8 @@
 #include <sys/stat.h>
 #include <warpmat/files/output_file.h>
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 
 namespace warpmat::output_file_test {
 

@@ -1,16 +1,9 @@
 // warpmat launch --profile: the table, JSON, folded stacks.
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::profile_test {
 namespace {
@@ -162,26 +155,6 @@ TEST_CASE("The profile of checks: their calls take time", "[tools][profile]") {
   CHECK(with(json.at("opcodes"), "opcode", "st.shared.u32").at("check_seconds") > 0);
   CHECK(with(json.at("opcodes"), "opcode", "shl.b32").at("check_seconds") == 0);
   CHECK(with(json.at("lines"), "line", "line 8").at("executed") == 2);  // without .loc a line of the PTX
-}
-
-TEST_CASE("--profile says what is wrong with its file, and a launch that fails writes none", "[tools][profile]") {
-  const Folder folder;
-  const std::string file = folder.directory.path("p.json");
-  const Outcome name = folder.launch({"--profile=p.txt"});
-  CHECK(name.status != 0);
-  CHECK_THAT(name.err, ContainsSubstring("--profile=p.txt: the file's name ends with .json, or with .folded for a flame graph"));
-  const Outcome place = folder.launch({"--profile=no/such/p.json"});
-  CHECK(place.status != 0);
-  CHECK_THAT(place.err, ContainsSubstring("no/such"));
-  for (const Outcome& apart : {folder.launch({"--profile", "p.json"}), run_command({"launch", "--profile", "p.json", folder.ptx})}) {
-    CHECK(apart.status != 0);
-    CHECK_THAT(apart.err, ContainsSubstring("; the value of --profile is joined to it: --profile=p.json; see 'warpmat launch --help'"));
-  }
-  const Outcome more = run_command({"launch", folder.ptx, "p.json"});  // what has nothing to do with the flag does not speak of it
-  CHECK(more.status != 0);
-  CHECK_THAT(more.err, !ContainsSubstring("--profile"));
-  CHECK(folder.launch({"--profile=" + file, "--profile"}, "64").status == 1);  // a store beyond the buffer
-  CHECK(folder.directory.files() == std::vector<std::string>{"fill.ptx"});
 }
 
 }  // namespace warpmat::profile_test

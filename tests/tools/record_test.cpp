@@ -1,16 +1,9 @@
-#include <fmt/core.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <string>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
 #include "gpu/compare/sweep.h"
 #include "gpu/recordings/all_operands.h"
 #include "gpu/recordings/vectors.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::record_test {
 namespace {
@@ -55,11 +48,7 @@ TEST_CASE("the name of a file of --all contains the card", "[tools]") {
   std::filesystem::remove(name);
 }
 
-TEST_CASE("record needs a place, and a limit needs a file", "[tools]") {
-  CHECK(contains(run_command({"record"}).err, "--out, or --all, is required"));
-  CHECK(contains(run_command({"record", "--out", "somewhere", "--limit", "2MB"}).err, "--limit"));
-  CHECK(run_command({"record", "--all", "--forms", "mma"}).status > 1);
-  CHECK(run_command({"record", "--all", "--limit", "much"}).status > 1);
+TEST_CASE("a limit that no file keeps is refused", "[tools]") {
   const TemporaryDirectory directory;
   const Outcome tight =
       run_pretending({"record", "--forms", product, "--out", directory.path("a.jsonl.gz"), "--limit", "100"}, {no_faults});
@@ -195,14 +184,6 @@ TEST_CASE("record --approximate writes digests of all operands", "[tools]") {
   CHECK(contains(recorded.out, "1 instructions, all 2^32 operands of each"));
   CHECK(contains(read_text(place + "/source.txt"), "pretended GPU; sm_90a; "));
   CHECK(read_text(place + "/ex2.approx.ftz.f32.digests").size() == 4 * block_count);
-}
-
-TEST_CASE("record --approximate needs a directory and functions of that name", "[tools]") {
-  CHECK(contains(run_command({"record", "--approximate"}).err, "--out"));
-  CHECK(run_command({"record", "--approximate", "--all"}).status > 1);
-  const TemporaryDirectory directory;
-  CHECK(contains(run_pretending({"record", "--approximate", "--forms", "mma", "--out", directory.path("a")}).err,
-                 "'mma' is found in no approximate function of one operand of sm_90a"));
 }
 
 }  // namespace

@@ -1,13 +1,9 @@
 #include <warpmat/forms.h>
 
-#include <filesystem>
-#include <string>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
+#include "test.h"
 
 namespace warpmat::replay_test {
 namespace {
@@ -71,24 +67,6 @@ TEST_CASE("replay counts what this build does not know", "[tools]") {
   outcome = run_command({"replay", directory.path("a.jsonl.gz")});
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.err, "record them again"));
-}
-
-TEST_CASE("replay refuses what holds no answers", "[tools]") {
-  const TemporaryDirectory directory;
-  write_text(directory.path("text.jsonl.gz"), "text");
-  const std::string whole = encode(recorded(store));
-  write_text(directory.path("short.jsonl.gz"), whole.substr(0, whole.size() / 2));
-  const auto refused = [&](const std::string& file, const std::string& reason) {
-    const Outcome outcome = run_command({"replay", file});
-    CHECK(outcome.status == 1);
-    CHECK(outcome.out.empty());
-    CHECK(contains(outcome.err, reason));
-  };
-  refused(directory.path("text.jsonl.gz"), "text.jsonl.gz: the file is damaged, or no gzip file");
-  refused(directory.path("short.jsonl.gz"), "short.jsonl.gz: the file is cut short");
-  refused(directory.path("missing.jsonl.gz"), "cannot read");
-  const TemporaryDirectory empty;
-  refused(std::filesystem::path(empty.path("x")).parent_path(), "holds no file that ends with .jsonl.gz");
 }
 
 TEST_CASE("record either runs on a GPU or says that there is none", "[tools]") {

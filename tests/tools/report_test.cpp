@@ -1,13 +1,9 @@
 // --report of exec, run and launch.
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::report_test {

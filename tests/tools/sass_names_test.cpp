@@ -1,17 +1,10 @@
-#include <fmt/core.h>
 #include <warpmat/assembler/cubin.h>
 #include <warpmat/assembler/ptxas.h>
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-#include <cstdlib>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "tables/assembler.h"
+#include "test.h"
 
 // Where ptxas 13.0 is: what SASS names is one machine instruction in its code, and names and encodings belong to each other one to one.
 

@@ -1,14 +1,7 @@
-#include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <tuple>
 
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/evidence_page.h"
 #include "tools/gpu/report/merge_shards.h"
 
@@ -157,15 +150,6 @@ TEST_CASE("merge says what is wrong, and ends with 1", "[tools]") {
   CHECK(contains(merge({sweeps.path("missing")}).err, "cannot read"));
 }
 
-TEST_CASE("evidence refuses what is no run's JSON", "[tools]") {
-  const TemporaryDirectory directory;
-  check_refused({directory.path("missing.json")}, "cannot read");
-  for (const char* text : {"", "text", "[]", "{}", "{\"fuzz\": 1}", "3"}) {
-    write_text(directory.path("a.json"), text);
-    check_refused({directory.path("a.json")}, "a.json is no");
-  }
-}
-
 TEST_CASE("a run that cannot be shared by so many is refused", "[tools]") {
   CHECK(contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "1/3"}).err,
                  "2 cases cannot be shared by so many") == false);
@@ -173,11 +157,6 @@ TEST_CASE("a run that cannot be shared by so many is refused", "[tools]") {
       contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "3/3"}).err, "2 cases cannot be shared by so many"));
   CHECK(contains(run_pretending({"record", "--out", "/tmp/x.jsonl.gz", "--forms", product, "--shard", "2/2"}).err,
                  "1 forms cannot be shared by so many"));
-  for (const char* command : {"diff", "record"}) {
-    const Outcome outcome = run_command({command, "--shard", "3/2"});
-    CHECK(outcome.status > 1);
-    CHECK(contains(outcome.err, "'3/2' is no part of a run: I/N"));
-  }
 }
 
 // ---- What ends early

@@ -3,13 +3,10 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
 
-#include "catch.h"
 #include "command.h"
+#include "test.h"
 
 namespace warpmat::site_test {
 namespace {
@@ -62,16 +59,6 @@ TEST_CASE("the tables of the page have every form, and no number leads beyond th
       if (tables.at("knowledge").at(lowering.at(1).get<std::size_t>()).at("source").get<std::string>().empty())
         FAIL_CHECK(form.at(0) << ": no source");
   }
-}
-
-TEST_CASE("site leaves alone what it has not written", "[site][tools]") {
-  TemporaryDirectory directory;
-  write_text(directory.path("notes.txt"), "mine");
-  const Outcome outcome = run_command({"site", "--out", directory.path(".")});
-  CHECK(outcome.status != 0);
-  CHECK(outcome.err.find("was not written by 'warpmat site'") != std::string::npos);
-  CHECK(directory.files() == std::vector<std::string>{"notes.txt"});
-  CHECK(run_command({"site", "--out", directory.path("notes.txt")}).err.find("is no directory") != std::string::npos);
 }
 
 }  // namespace

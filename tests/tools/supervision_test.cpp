@@ -2,18 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include <fmt/core.h>
-
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 
 // `warpmat cuda` with shells that run error_program.cpp: what it knows of the program's processes, and how they end.
 
@@ -60,14 +50,6 @@ double seconds_of(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("warpmat cuda knows what ran without a file, and whatever descriptors the program closes", "[cuda][tools]") {
-  for (const Strings& environment : {Strings{"TMPDIR=/nowhere"}, Strings{}}) {
-    const Outcome outcome = run_shell({}, "exec 3>&- 4>&- 5>&- 6>&- 7>&-; $PROGRAM beyond", environment);
-    CHECK(outcome.status == 1);
-    CHECK_THAT(outcome.err, ContainsSubstring("a kernel failed"));
-  }
-}
-
 TEST_CASE("a full temporary folder loses no verdict", "[cuda][tools]") {
   if (run_program("sh", {"-c", "unshare -Urm true"}).status != 0) {
     WARN("skipped: this machine lets nobody mount a file system of his own");
@@ -90,79 +72,12 @@ TEST_CASE("a full temporary folder loses no verdict", "[cuda][tools]") {
   }
 }
 
-TEST_CASE("warpmat cuda hears of kernels in processes that the program leaves", "[cuda][tools]") {
-  for (const char* const script : {"$PROGRAM beyond & wait; exit 0", "(sleep 0.3; $PROGRAM beyond) & exit 0"}) {
-    const Outcome outcome = run_shell({}, script);
-    CHECK(outcome.status == 1);
-    CHECK_THAT(outcome.err, ContainsSubstring("a kernel failed"));
-  }
-}
-
 TEST_CASE("a program leaves no process", "[cuda][tools]") {
   const TemporaryDirectory directory;
   const Outcome outcome = run_shell({}, fmt::format("(trap '' TERM; sleep 100 & echo $! >{}; wait) & exit 0", directory.path("pid")));
   CHECK(outcome.status == 0);
   CHECK_THAT(outcome.err, ContainsSubstring("processes"));
   CHECK_FALSE(std::filesystem::exists("/proc/" + read_text(directory.path("pid")).substr(0, read_text(directory.path("pid")).find('\n'))));
-}
-
-TEST_CASE("a record that is damaged, or lacks the end of a launch, is no success", "[cuda][tools]") {
-  const struct {
-    const char *line, *told;
-  } cases[] = {{"{\"kernel\"", "damaged"},
-               {"{\"kernel\": 3}", "damaged"},
-               {"[]", "damaged"},
-               {"{\"begins\": \"spin\"}", "kernel 'spin' had not ended"},
-               {"{\"unsaved\": \"the disk is full\"}", "the disk is full"}};
-  for (const auto& each : cases) {
-    const Outcome outcome = run_shell({}, fmt::format("echo '{}' >>$WARPMAT_CUDA_REPORT", each.line));
-    INFO(each.line);
-    CHECK(outcome.status == 1);
-    CHECK_THAT(outcome.err, ContainsSubstring(each.told));
-    CHECK_THAT(outcome.err, !ContainsSubstring("launched no kernel"));
-  }
-}
-
-TEST_CASE("--require holds however a program ends", "[cuda][tools]") {
-  CHECK(run_shell({"--require", "assumed"}, "$PROGRAM works").status == 0);
-  const Outcome nothing = run_shell({"--require", "assumed"}, "true");
-  CHECK(nothing.status == 1);
-  CHECK_THAT(nothing.err, ContainsSubstring("--require assumed: no kernel was executed"));
-  CHECK_THAT(run_shell({"--require", "assumed"}, "exit 3").err, ContainsSubstring("no kernel was executed"));
-}
-
-TEST_CASE("a limit on the size of files ends a program in a sentence", "[cuda][tools]") {
-  const Outcome outcome = run_shell({}, "(ulimit -f 0; $PROGRAM works; echo status $?) 2>&1 | cat");
-  CHECK_THAT(outcome.out, ContainsSubstring("cannot write the record of the launches"));
-  CHECK(outcome.out.ends_with("status 1\n"));
-}
-
-TEST_CASE("a report that cannot be written is an error, beside what failed", "[cuda][tools]") {
-  const TemporaryDirectory directory;
-  std::filesystem::create_directory(directory.path("folder"));
-  const Outcome outcome =
-      run_shell({"--report", directory.path("folder") + "/r.json"}, "$PROGRAM beyond; rmdir " + directory.path("folder"));
-  CHECK(outcome.status == 1);
-  CHECK_THAT(outcome.err, ContainsSubstring("cannot write"));
-  CHECK_THAT(outcome.err, ContainsSubstring("a kernel failed"));
-  const Outcome saved =
-      run_shell({"--save", directory.path("saved")}, fmt::format("rm -r {0}; echo >{0}; $PROGRAM works", directory.path("saved")));
-  CHECK(saved.status == 1);
-  CHECK_THAT(saved.err, ContainsSubstring("--save lacks launches"));
-}
-
-TEST_CASE("launches of two runs do not mix in a folder of --save", "[cuda][tools]") {
-  const TemporaryDirectory directory;
-  const std::string folder = directory.path("saved");
-  const Outcome nested =
-      run_shell({"--save", folder}, fmt::format("{} cuda --save {} true; $PROGRAM works; $PROGRAM works", command_path(), folder));
-  CHECK_THAT(nested.err, ContainsSubstring("another run saves its launches there"));
-  CHECK(nested.status == 0);
-  CHECK(std::filesystem::exists(folder + "/1/launch.json"));
-  CHECK(std::filesystem::exists(folder + "/6/launch.json"));  // of the second of two processes
-  const Outcome again = run_shell({"--save", folder}, "$PROGRAM works");
-  CHECK(again.status == 1);
-  CHECK_THAT(again.err, ContainsSubstring("not empty"));
 }
 
 TEST_CASE("signals reach a program and its children, and the report is written", "[cuda][tools]") {
@@ -181,14 +96,6 @@ TEST_CASE("signals reach a program and its children, and the report is written",
 TEST_CASE("a program that does not end by a signal ends nevertheless", "[cuda][tools]") {
   const TemporaryDirectory directory;
   CHECK(status_after(SIGTERM, directory, "trap '' TERM; sleep 100 &") == 128 + SIGKILL);
-}
-
-TEST_CASE("a program that a signal ends is told, with its launches", "[cuda][tools]") {
-  const TemporaryDirectory directory;
-  const Outcome outcome = run_shell({"--report", directory.path("r.json")}, "$PROGRAM works; kill -KILL $$");
-  CHECK(outcome.status == 137);
-  CHECK_THAT(outcome.err, ContainsSubstring("was ended by SIGKILL"));
-  CHECK_THAT(read_text(directory.path("r.json")), ContainsSubstring("\"kernel\": \"store\""));
 }
 
 TEST_CASE("limits end a program and its children", "[cuda][tools]") {

@@ -2,17 +2,8 @@
 #include <warpmat/instruction.h>
 #include <warpmat/wgmma.h>
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::support_test {
 namespace {
@@ -137,18 +128,6 @@ TEST_CASE("the page of support counts the forms of each target by evidence", "[t
                                             std::to_string(counts[Label::assumed])};
     CHECK(counted[i] == expected);
   }
-}
-
-TEST_CASE("support writes a file whole, or says why not", "[tools]") {
-  const TemporaryDirectory directory;
-  const Outcome outcome = run_command({"support", "--output", directory.path("page.md")});
-  CHECK(outcome.status == 0);
-  CHECK(outcome.out.empty());
-  CHECK(read_text(directory.path("page.md")) == run_command({"support"}).out);
-  CHECK(directory.files() == std::vector<std::string>{"page.md"});
-  const Outcome wrong = run_command({"support", "--output", directory.path("missing/page.md")});
-  CHECK(wrong.status == 1);
-  CHECK(wrong.err.starts_with("warpmat: error: cannot write "));
 }
 
 }  // namespace

@@ -1,14 +1,7 @@
 // exec of tcgen05.
 
-#include <cstring>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include "catch.h"
 #include "command.h"
-#include "contains.h"
+#include "test.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::tensor_commands_test {
@@ -113,28 +106,6 @@ TEST_CASE("exec of tcgen05.mma takes scale factors and metadata", "[tools][tcgen
             if ((code >> 2 * stored & 3) == k % 4) return a.at(i, row, k / 4 * 2 + stored);
           return 0.0;
         });
-}
-
-TEST_CASE("exec of tcgen05.mma refuses in one sentence", "[tools][tcgen05]") {
-  const TemporaryDirectory directory;
-  const std::string a = Matrices(128, 16, 1).write(directory, "a.npy"), b = Matrices(16, 48, 2).write(directory, "b.npy");
-  const auto refusal = [&](const std::string& opcode, const std::string& descriptor, std::vector<std::string> arguments) {
-    arguments.insert(arguments.end(), {"--d", directory.path("d.npy")});
-    const Outcome outcome = exec(opcode, descriptor, arguments);
-    CHECK(outcome.status == 1);
-    return outcome.err;
-  };
-  const std::string f16 = "tcgen05.mma.cta_group::1.kind::f16";
-  CHECK(contains(refusal(f16, "0x08060050", {}), "has 1 in bit 6, which is reserved"));
-  CHECK(contains(refusal(f16, "0x08060010", {"--a", a}), "needs --b FILE.npy: a matrix [cases][16][24] of f16"));
-  CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--b", b, "--c", "zeros"}), "--b must be a matrix [cases][16][24] of f16"));
-  CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--e", a}), "takes no --e"));
-  CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--negate-a"}), "takes matrices; the instruction descriptor negates"));
-  CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--b", b, "--as", "registers"}), "writes no registers: --as matrix"));
-  CHECK(contains(refusal(f16 + ".ashift", "0x08060010", {}), "exec does not shift"));
-  CHECK(contains(refusal("tcgen05.mma.cta_group::1.kind::none", "0", {}), "tcgen05"));
-  CHECK(contains(run_command({"exec", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "--target", "sm_90", "--descriptor", "1"}).err,
-                 "--descriptor is the instruction descriptor of tcgen05.mma"));
 }
 
 }  // namespace

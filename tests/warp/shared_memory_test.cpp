@@ -1,11 +1,6 @@
 #include <warpmat/warp.h>
 
-#include <algorithm>
-#include <functional>
-#include <limits>
-#include <numeric>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::shared_memory_test {
 

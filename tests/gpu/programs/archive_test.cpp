@@ -1,10 +1,6 @@
 #include "gpu/programs/archive.h"
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 #include "tools/command.h"
 
 namespace warpmat::archive_test {

@@ -1,17 +1,8 @@
 #include "gpu/programs/compared_launch.h"
 
-#include <array>
-#include <chrono>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include <warpmat/assembler/ptxas.h>
 
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // Launches as a GPU would leave them, written by hand.

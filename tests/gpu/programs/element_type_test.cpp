@@ -1,6 +1,6 @@
 #include "gpu/programs/element_type.h"
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::element_type_test {
 

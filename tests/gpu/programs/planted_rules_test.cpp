@@ -1,20 +1,12 @@
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <warpmat/instruction.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
 
-#include "catch.h"
 #include "gpu/models/variant.h"
 #include "gpu/programs/compared_launch.h"
-#include "paths.h"
+#include "test.h"
 
 // Wrong rules, planted into the kernels that a recorded archive executes: a comparison with the GPU's answers must name the elements.
 

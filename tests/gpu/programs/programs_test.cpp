@@ -1,11 +1,7 @@
 #include <csignal>
-#include <string>
-#include <vector>
 
-#include "catch.h"
-#include "contains.h"
 #include "gpu/programs/archive.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // `warpmat record`, `diff` and `replay` of driver_program.cpp. The driver behind is warpmat's own libcuda.so.1, so no GPU is needed, and

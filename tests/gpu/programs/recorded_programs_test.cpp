@@ -1,11 +1,5 @@
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <vector>
 
-#include "catch.h"
-#include "contains.h"
-#include "paths.h"
+#include "test.h"
 #include "tools/command.h"
 
 // Launches of whole programs as an H100 or an H200 ran them: tests/vectors/programs, whose README says how they were recorded.

@@ -1,11 +1,6 @@
-#include "catch.h"
+#include "test.h"
 
-#include <array>
-#include <map>
 #include <regex>
-#include <set>
-#include <string>
-#include <utility>
 
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/executable.h>

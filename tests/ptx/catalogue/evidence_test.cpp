@@ -1,12 +1,8 @@
 #include <warpmat/ptx/catalogue/evidence.h>
 
-#include <set>
-#include <string>
-
-#include "catch.h"
 #include "compressed_table.h"
 #include "gpu/runners/scalar_case.h"
-#include "paths.h"
+#include "test.h"
 
 namespace warpmat::evidence_test {
 namespace {

@@ -3,20 +3,12 @@
 
 #include <warpmat/ptx/catalogue/restrictions.h>
 
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <fmt/format.h>
 
-#include "catch.h"
 #include "compressed_table.h"
-#include "contains.h"
 #include "machine/kernel.h"
-#include "paths.h"
 #include "tables/assembler.h"
+#include "test.h"
 
 namespace warpmat::restrictions_test {
 namespace {

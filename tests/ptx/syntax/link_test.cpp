@@ -1,11 +1,8 @@
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include <warpmat/ptx/syntax/link.h>
 
-#include "catch.h"
 #include "machine/kernel.h"
+#include "test.h"
 
 namespace warpmat::link_test {
 namespace {

@@ -1,10 +1,6 @@
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
-
-#include <string>
-#include <variant>
-#include <vector>
+#include "test.h"
 
 namespace warpmat::list_parser_test {
 namespace {

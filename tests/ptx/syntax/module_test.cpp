@@ -1,8 +1,7 @@
-#include <string>
 
 #include <warpmat/ptx/syntax/module.h>
 
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::syntax::module_test {
 

@@ -2,11 +2,7 @@
 
 #include <warpmat/ptx/syntax/source_text.h>
 
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::syntax::source_text_test {
 

@@ -1,9 +1,6 @@
 #include <warpmat/ptx/text/lexer.h>
 
-#include "catch.h"
-
-#include <random>
-#include <string>
+#include "test.h"
 
 namespace warpmat::lexer_test {
 namespace {

@@ -1,13 +1,6 @@
 #include <warpmat/ptx/text/number.h>
 
-#include "catch.h"
-
-#include <bit>
-#include <optional>
-#include <random>
-#include <string>
-
-#include <fmt/core.h>
+#include "test.h"
 
 namespace warpmat::number_test {
 namespace {

@@ -1,8 +1,6 @@
 #include <warpmat/ptx/text/readable_name.h>
 
-#include <array>
-
-#include "catch.h"
+#include "test.h"
 
 namespace warpmat::readable_name_test {
 namespace {
