@@ -479,7 +479,7 @@ TEST_CASE("what code knows of memory it knows no longer where that has gone", "[
     for (int i = 0; i < 3; ++i) run_it();
     CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 7));
     memory.free(in);
-    CHECK_THROWS_WITH(run_it(), ContainsSubstring("in buffer 'in' of 128 bytes"));
+    CHECK_THROWS_WITH(run_it(), ContainsSubstring("into buffer 'in' of 128 bytes"));
     in = memory.allocate(std::vector<std::uint32_t>(32, 8), "other");
     for (int i = 0; i < 2; ++i) run_it();
     CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 9));

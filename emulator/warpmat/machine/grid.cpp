@@ -158,7 +158,7 @@ class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
   std::exception_ptr error_;
   static constexpr std::size_t cache_line = 64;
   [[maybe_unused]] std::byte before_[cache_line];  // in place of an alignment, for which there is no spare memory
-  std::atomic<std::uint64_t> next_ = 0;  // all threads change it, so nothing that they read is in its cache line
+  std::atomic<std::uint64_t> next_ = 0;            // all threads change it, so nothing that they read is in its cache line
   [[maybe_unused]] std::byte behind_[cache_line];
   std::atomic<std::uint64_t> operations_ = 0;
 };
