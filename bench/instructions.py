@@ -5,10 +5,11 @@ instructions.py COMMAND --write FILE     counts and writes them
 instructions.py COMMAND --compare FILE   ends with status 1 where a kernel takes more than 1.1 times as many as FILE says
 
 COMMAND is a `warpmat` with all instruction sets: valgrind shows it a CPU with AVX2, on every x86-64. Compilers differ by some percent. Only
-what executes a grid is counted, not the program's start."""
+what executes a grid is counted, not the program's start: by the interpreter, and by code of the CPU's own without the time to make it."""
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -31,22 +32,29 @@ KERNELS = {
 }
 
 
-def count(command, kernel):
-    """The instructions of a launch, for each block."""
+def count(command, kernel, blocks, machine_code):
+    """The instructions of a launch."""
     block, buffers, parameters = KERNELS[kernel]
-    grid = f"{BLOCKS // 8},8" if kernel == "transpose" else str(BLOCKS)
+    grid = f"{blocks // 8},8" if kernel == "transpose" else str(blocks)
     arguments = ["launch", str(PTX), "--quiet", "--jobs", "1", "--kernel", kernel, "--grid", grid, "--block", block]
     for i, source in enumerate(buffers):
         arguments += ["--buffer", f"b{i}={source}"]
     for parameter in [f"b{i}" for i in range(len(buffers))] + parameters:
         arguments += ["--param", parameter]
+    environment = {**os.environ, "WARPMAT_MACHINE_CODE": machine_code}
     with tempfile.NamedTemporaryFile() as counts:
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}", "--toggle-collect=*RunningLaunch::run(*", command]
-        run = subprocess.run(valgrind + arguments, capture_output=True, text=True)
+        run = subprocess.run(valgrind + arguments, capture_output=True, text=True, env=environment)
     found = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode != 0 or not found or found[1] == "0":
         sys.exit(f"{kernel}: the launch ended with status {run.returncode}:\n{run.stderr}")
-    return int(found[1]) // BLOCKS
+    return int(found[1])
+
+
+def count_ways(command, kernel):
+    """The instructions of a block, by the kernel's name and what executes it."""
+    interpreted, compiled, longer = (count(command, kernel, *how) for how in ((BLOCKS, "never"), (BLOCKS, "always"), (2 * BLOCKS, "always")))
+    return {kernel: interpreted // BLOCKS, f"{kernel} as code": (longer - compiled) // BLOCKS}
 
 
 def main():
@@ -57,17 +65,19 @@ def main():
     what.add_argument("--compare", metavar="FILE", type=pathlib.Path)
     options = parser.parse_args()
     before = json.loads(options.compare.read_text()) if options.compare else {}
-    missing = [kernel for kernel in KERNELS if options.compare and kernel not in before]
+    names = [name for kernel in KERNELS for name in (kernel, f"{kernel} as code")]
+    missing = [name for name in names if options.compare and name not in before]
     if missing:
         sys.exit(f"{options.compare} has no count of {', '.join(missing)}: --write makes it anew")
     counts = {}
     slower = []
     for kernel in KERNELS:
-        counts[kernel] = count(options.command, kernel)
-        ratio = counts[kernel] / before[kernel] if options.compare else None
-        print(f"{kernel:12} {counts[kernel]:8} instructions a block" + (f", {ratio:.3f} times as many as before" if ratio else ""))
-        if ratio and ratio > MOST:
-            slower.append(kernel)
+        for name, counted in count_ways(options.command, kernel).items():
+            counts[name] = counted
+            ratio = counted / before[name] if options.compare else None
+            print(f"{name:20} {counted:8} instructions a block" + (f", {ratio:.3f} times as many as before" if ratio else ""))
+            if ratio and ratio > MOST:
+                slower.append(name)
     if options.write:
         options.write.write_text(json.dumps(counts, indent=2) + "\n")
     if slower:

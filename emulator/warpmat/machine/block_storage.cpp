@@ -10,11 +10,11 @@
 namespace warpmat::machine {
 namespace {
 
-constexpr std::size_t alignment = code::register_alignment;
-static_assert(alignof(WarpState) <= alignment);
+constexpr std::size_t line = code::register_alignment;
+static_assert(alignof(WarpState) <= line);
 
 constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
+  return (bytes + line - 1) / line * line;
 }
 
 constexpr std::size_t state_bytes = aligned(sizeof(WarpState));
@@ -27,7 +27,7 @@ BlockStorage::BlockStorage(const LaunchState& launch, std::size_t warps)
       register_bytes_(aligned(launch.frame_bytes)),
       most_warps_(warps),
       piece_(take(warps * (state_bytes + split_bytes + register_bytes_) + launch.shared_bytes)),
-      states_(piece_.bytes.get() + (alignment - reinterpret_cast<std::uintptr_t>(piece_.bytes.get()) % alignment) % alignment),
+      states_(piece_.bytes.get() + (line - reinterpret_cast<std::uintptr_t>(piece_.bytes.get()) % line) % line),
       registers_(states_ + warps * (state_bytes + split_bytes)),
       shared_{registers_ + warps * register_bytes_, launch.shared_bytes},
       splits_(states_ + warps * state_bytes, warps * split_bytes) {
@@ -42,7 +42,7 @@ void BlockStorage::clear(const LaunchState& launch) {
 
 /// At least `bytes` from the first aligned one on.
 SpareStorage::Piece BlockStorage::take(std::size_t bytes) const {
-  bytes += alignment;
+  bytes += line;
   if (spare_ != nullptr) return spare_->take(bytes);
   return {std::make_unique<std::uint8_t[]>(bytes), bytes};
 }

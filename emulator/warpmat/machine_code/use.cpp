@@ -2,6 +2,8 @@
 
 #include <warpmat/machine_code/use.h>
 
+#include <cpuid.h>
+
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -15,12 +17,17 @@ namespace {
 
 using machine_code::Vectors;
 
+/// Not every compiler's __builtin_cpu_supports() knows it.
+bool has_lzcnt() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_LZCNT) != 0;
+}
+
 /// Of this CPU; nothing where it has neither.
 std::optional<Vectors> best_vectors() {
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi") ||
-      !__builtin_cpu_supports("lzcnt"))
-    return std::nullopt;
+  const bool some = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && has_lzcnt();
+  if (!some) return std::nullopt;
   const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                    __builtin_cpu_supports("avx512vl");
   return all ? Vectors::avx512 : Vectors::avx2;
