@@ -10,11 +10,11 @@
 namespace warpmat::machine {
 namespace {
 
-constexpr std::size_t line = code::register_alignment;
-static_assert(alignof(WarpState) <= line);
+using code::register_alignment;
+static_assert(alignof(WarpState) <= register_alignment);
 
 constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + line - 1) / line * line;
+  return (bytes + register_alignment - 1) / register_alignment * register_alignment;
 }
 
 constexpr std::size_t state_bytes = aligned(sizeof(WarpState));
@@ -27,7 +27,8 @@ BlockStorage::BlockStorage(const LaunchState& launch, std::size_t warps)
       register_bytes_(aligned(launch.frame_bytes)),
       most_warps_(warps),
       piece_(take(warps * (state_bytes + split_bytes + register_bytes_) + launch.shared_bytes)),
-      states_(piece_.bytes.get() + (line - reinterpret_cast<std::uintptr_t>(piece_.bytes.get()) % line) % line),
+      states_(piece_.bytes.get() +
+              (register_alignment - reinterpret_cast<std::uintptr_t>(piece_.bytes.get()) % register_alignment) % register_alignment),
       registers_(states_ + warps * (state_bytes + split_bytes)),
       shared_{registers_ + warps * register_bytes_, launch.shared_bytes},
       splits_(states_ + warps * state_bytes, warps * split_bytes) {
@@ -42,7 +43,7 @@ void BlockStorage::clear(const LaunchState& launch) {
 
 /// At least `bytes` from the first aligned one on.
 SpareStorage::Piece BlockStorage::take(std::size_t bytes) const {
-  bytes += line;
+  bytes += register_alignment;
   if (spare_ != nullptr) return spare_->take(bytes);
   return {std::make_unique<std::uint8_t[]>(bytes), bytes};
 }
