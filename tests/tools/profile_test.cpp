@@ -57,7 +57,7 @@ std::string line_of(const std::string& text, const std::string& end) {
   return text.substr(text.rfind('\n', found) + 1, found - text.rfind('\n', found) - 1);
 }
 
-const Json& with(const Json& all, const char* key, const std::string& value) {
+const Json& with(const Json& all, const char* key, const char* value) {
   for (const Json& each : all)
     if (each.at(key) == value) return each;
   FAIL("no " << key << " " << value);
