@@ -186,7 +186,7 @@ TEST_CASE("a launch allocates what its block and checks are, and no more") {
     launch(kernel, {{1}, {warp_size}}, memory, arguments, options);
     return allocations - before;
   };
-  CHECK(allocated_by({.checks = {.uninitialised = false, .copies = false}}) <= 6);
+  CHECK(allocated_by({.checks = {.uninitialised = false, .copies = false}}) <= 5);
   CHECK(allocated_by({}) <= 15);
 }
 

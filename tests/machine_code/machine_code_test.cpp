@@ -418,6 +418,28 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "ld.shared.u32 %r3, [%r2]; mad.lo.u32 %w, %w, 10, %r3; bar.sync 0; add.u32 %r5, %r5, 1; setp.lt.u32 %p5, %r5, 5; @%p5 bra TURN;"
       "cvt.u64.u32 %d, %w;",
       "mov.u32 %r2, more; st.shared.u32 [%r2], 0; bar.sync 0; atom.shared.add.u32 %r3, [%r2], 1; cvt.u64.u32 %d, %r3;",
+      // volatile accesses: once, in a loop that they do not end, by some lanes, of other sizes, and a warp that waits for another one
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.volatile.shared.u32 [%r4], %x; bar.sync 0; xor.b32 %r5, %r3, 64;"
+      "add.u32 %r5, %r5, %r2; ld.volatile.shared.u32 %r6, [%r5]; bar.sync 0; @%p1 st.volatile.shared.u32 [%r4], %r6; bar.sync 0;"
+      "@%p1 ld.volatile.shared.u32 %w, [%r5]; mov.b64 %d, {%r6, %w};",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.volatile.shared.u32 [%r4], %x; mov.u32 %r5, 7; SUM:"
+      "ld.volatile.shared.u32 %r6, [%r4]; mad.lo.u32 %r6, %r6, 3, %r5; st.volatile.shared.u32 [%r4], %r6; sub.u32 %r5, %r5, 1;"
+      "setp.ne.u32 %p5, %r5, 0; @%p5 bra SUM; ld.volatile.shared.u32 %w, [%r4]; cvt.u64.u32 %d, %w;",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 3; add.u32 %r4, %r2, %r3; st.volatile.shared.u64 [%r4], %a; xor.b32 %r5, %r3, 120; add.u32 %r5,"
+      "%r5, %r2; bar.sync 0; ld.volatile.shared.u64 %d, [%r5]; ld.volatile.shared.s8 %r6, [%r5+3]; ld.acquire.cta.shared.u32 %r7, [%r5];"
+      "add.u32 %r6, %r6, %r7; cvt.u64.u32 %l5, %r6; add.u64 %d, %d, %l5;",
+      "mov.u32 %r2, more; shr.u32 %r3, %t, 5; st.volatile.shared.u32 [%r2], 0; bar.sync 0; setp.ne.u32 %p5, %r3, 0; @%p5 bra READY;"
+      "st.volatile.shared.u32 [%r2+4], %y; membar.cta; st.volatile.shared.u32 [%r2], 1; READY: ld.volatile.shared.u32 %r5, [%r2];"
+      "setp.eq.u32 %p6, %r5, 0; @%p6 bra READY; ld.volatile.shared.u32 %w, [%r2+4]; cvt.u64.u32 %d, %w;",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; @%p1 st.volatile.shared.u32 [%r4], %x; bar.sync 0;"
+      "ld.volatile.shared.u32 %r5, [%r4]; cvt.u64.u32 %d, %r5;",
+      "mov.u32 %r2, tile; add.u32 %r2, %r2, 8192; st.volatile.shared.u32 [%r2], %x;",
+      // bits that change without a result
+      "mov.u32 %r2, more; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %y; bar.sync 0; and.b32 %r5, %x, 60;"
+      "add.u32 %r5, %r5, %r2; red.shared.xor.b32 [%r5], %t; @%p1 red.shared.xor.b32 [%r5+64], %z; bar.sync 0; ld.shared.u32 %r6, [%r4];"
+      "cvt.u64.u32 %d, %r6;",
+      "sub.u64 %l6, %out, %l0; and.b32 %r2, %x, 15; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %l6, %l5; red.global.xor.b64 [%l6+24576], %a;"
+      "@%p1 red.global.xor.b32 [%l6+24580], %t; ret;",
       // what ends a launch: uninitialised, outside, misaligned, a trap
       "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; @%p1 st.shared.u32 [%r4], %x; bar.sync 0; ld.shared.u32 %r5, [%r4];"
       "cvt.u64.u32 %d, %r5;",
@@ -454,6 +476,34 @@ TEST_CASE("machine code has the instructions that the kernels have", "[machine_c
   CHECK(narrow.empty() == (find_program_compiler(true) == nullptr));
   CHECK(places_of(find_program_compiler(false), "AVX2") == narrow);
   if (sets.front() == "AVX-512" && !narrow.empty()) CHECK(places_of(find_program_compiler(false), sets.front()) != narrow);
+}
+
+TEST_CASE("what code knows of memory it knows no longer where that has gone", "[machine_code]") {
+  const Module module = module_of(".param .u64 in, .param .u64 out", R"(
+    .reg .b32 %i, %x; .reg .b64 %in, %out, %at;
+    ld.param.u64 %in, [in]; ld.param.u64 %out, [out];
+    mov.u32 %i, %tid.x; mul.wide.u32 %at, %i, 4; add.u64 %in, %in, %at; add.u64 %out, %out, %at;
+    ld.global.u32 %x, [%in]; add.u32 %x, %x, 1; st.global.u32 [%out], %x;
+    ret;
+)",
+                                  "sm_90");
+  for (const code::CompileProgram compile : compilers()) {
+    const Compiling compiling(compile);
+    const Kernel kernel(module, "k");
+    for (const std::uint32_t blocks : {1u, 3u, 40u}) {
+      DeviceMemory memory;
+      const std::uint64_t out = memory.allocate(128, "out");
+      std::uint64_t in = memory.allocate(std::vector<std::uint32_t>(32, 6), "in");
+      const auto run_it = [&] { launch(kernel, {.grid = {blocks}, .block = {32}}, memory, {in, out}); };
+      for (int i = 0; i < 3; ++i) run_it();
+      CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 7));
+      memory.free(in);
+      CHECK_THROWS_WITH(run_it(), ContainsSubstring("into buffer 'in' of 128 bytes"));
+      in = memory.allocate(std::vector<std::uint32_t>(32, 8), "other");
+      for (int i = 0; i < 2; ++i) run_it();
+      CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 9));
+    }
+  }
 }
 
 TEST_CASE("machine code rounds as PTX says, whatever the host's mode is, and raises nothing there", "[machine_code]") {

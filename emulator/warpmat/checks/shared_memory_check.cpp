@@ -22,6 +22,30 @@ namespace {
 
 constexpr EventKinds usual = EventKinds::copies | EventKinds::products;
 
+/// Whether loads, stores and atomics are all that may access the program's shared memory.
+bool has_usual_accesses_alone(const code::Program& program) {
+  using enum catalogue::Semantics;
+  std::uint64_t usual_ones = 0;
+  for (const auto each : {compute, select, special, load, store, atomic, branch, return_, exit, trap, barrier, warp_barrier, exchange,
+                          active_mask, elect, fence, sleep, nothing})
+    usual_ones |= std::uint64_t{1} << static_cast<int>(each);
+  return (program.executed & ~usual_ones) == 0;
+}
+
+/// No access of the program to shared memory reaches across a multiple of so many bytes: each is aligned to its size.
+std::uint32_t widest_access(const code::Program& program) {
+  if (!has_usual_accesses_alone(program)) return SharedShadow::cell_bytes;
+  std::uint32_t widest = 1;
+  const auto look = [&widest](const code::Access& access) {
+    if (access.space == Space::shared || access.space == Space::generic)
+      widest = std::max(widest, std::uint32_t{access.bytes} * access.vector);
+  };
+  program.for_each<code::LoadAccess>(look);
+  program.for_each<code::StoreAccess>(look);
+  program.for_each<code::AtomicAccess>(look);
+  return std::bit_ceil(widest);
+}
+
 }  // namespace
 
 SharedMemoryCheck::SharedMemoryCheck(const Setup& setup, std::uint64_t cluster)
@@ -53,8 +77,12 @@ void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
                                                       {},
                                                       {}});
   if (const std::uint32_t reserved = setup_.program.reserved_shared; reserved != 0) state.shadow.define(0, reserved);  // by the system
-  for (const code::Variable& variable : setup_.program.shared_variables)
-    state.shadow.add_start(variable.address - setup_.program.shared_base);
+  const auto& variables = setup_.program.shared_variables;
+  const auto start_of = [this](const code::Variable& variable) { return variable.address - setup_.program.shared_base; };
+  if (std::ranges::all_of(variables, [&](const auto& variable) { return start_of(variable) % SharedShadow::cell_bytes == 0; })) return;
+  const std::uint32_t widest = widest_access(setup_.program);
+  for (const code::Variable& variable : variables)
+    if (start_of(variable) % widest != 0) state.shadow.add_start(start_of(variable));
 }
 
 void SharedMemoryCheck::set(const Event& event, std::size_t place, LaneMask mask, LaneMask uninitialised, const Origin& origin) {

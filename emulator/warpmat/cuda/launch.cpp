@@ -27,6 +27,7 @@
 #include <warpmat/lower/resolve.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/spare_object.h>
 #include <warpmat/provenance.h>
 #include <warpmat/report/report.h>
 #include <warpmat/tables/hardware.h>
@@ -334,7 +335,7 @@ const Kernel& kernel_to_run(Context& context, const Function& function) {
 
 /// A launch, then the launches that its kernel makes, then those that they make: a legal order, as a kernel cannot wait for what it
 /// launches.
-class LaunchWithChildren final : public Paused {
+class LaunchWithChildren final : public Paused, public machine::SpareObject<LaunchWithChildren> {
  public:
   LaunchWithChildren(Context& context, SharedLaunch launch) : context_(context), function_(launch->function) {
     if (launch->cooperative) workspace_ = take_workspace(context);

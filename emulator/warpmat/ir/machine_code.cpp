@@ -28,15 +28,22 @@ HotCode::~HotCode() {
 }
 
 void HotCode::count(const Program& program, std::uint64_t operations) {
-  if (begun_.load(std::memory_order_relaxed)) return;
+  if (begun_.load(std::memory_order_relaxed) >= variants) return;
   const CompileProgram compile = compiler;
   const CompileWhen when = compiles_when;
   if (compile == nullptr) return;
   const std::uint64_t executed = executed_.fetch_add(operations, std::memory_order_relaxed) + operations;
   const bool hot = executed >= operations_of_hot && executed / executions_of_hot >= program.operations.size();
   if (!hot && when != CompileWhen::at_once) return;
-  if (begun_.exchange(true) || program.operations.size() > most_compiled) return;
-  for (const bool all_lanes : {true, false}) code_[all_lanes].store(compile(program, all_lanes).release(), std::memory_order_release);
+  if (program.operations.size() > most_compiled) {
+    begun_ = variants;
+    return;
+  }
+  // A block needs both, so two threads make one each.
+  for (int next = begun_++; next < variants; next = begun_++) {
+    const bool all_lanes = next == 0;
+    code_[all_lanes].store(compile(program, all_lanes).release(), std::memory_order_release);
+  }
 }
 
 }  // namespace warpmat::code

@@ -100,8 +100,9 @@ class HotCode {
 
  private:
   std::atomic<std::uint64_t> executed_ = 0;
-  std::atomic<bool> begun_ = false;
-  std::atomic<const MachineCode*> code_[2] = {nullptr, nullptr};
+  static constexpr int variants = 2;
+  std::atomic<int> begun_ = 0;  ///< of code_
+  std::atomic<const MachineCode*> code_[variants] = {nullptr, nullptr};
 };
 
 }  // namespace warpmat::code

@@ -285,11 +285,12 @@ RunningLaunch::RunningLaunch(Kernel kernel, const LaunchConfig& config, DeviceMe
 }
 
 bool RunningLaunch::run(machine::Patience patience) {
-  const auto begin = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = time_left_ ? Clock::now() : Clock::time_point();
   if (time_left_) state_.end = begin + *time_left_;
   try {
     const bool ended = grid_->run(patience);
-    if (time_left_) *time_left_ -= std::chrono::steady_clock::now() - begin;
+    if (time_left_) *time_left_ -= Clock::now() - begin;
     return ended;
   } catch (const Trap& trap) {
     if (trap.kind != Trap::Kind::mispaired) throw;

@@ -1,8 +1,14 @@
 #include <warpmat/lower/emit.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -51,6 +57,17 @@ bool has_its_payload(const Program& program, const Operation& operation) {
   return operation.payload < program.payloads.size() && program.payloads[operation.payload].index() == number;
 }
 
+bool accesses_global_memory(const Payload& payload) {
+  return std::visit(
+      []<typename P>(const P& access) {
+        if constexpr (std::is_base_of_v<Access, P>)
+          return access.space == Space::global || access.space == Space::generic;
+        else
+          return false;
+      },
+      payload);
+}
+
 class Emitter {
  public:
   explicit Emitter(ProgramDraft& draft) : draft_(draft), program_(draft.program) {}
@@ -64,6 +81,7 @@ class Emitter {
     reserve_operations();
     for (std::size_t i = 0; i < draft_.functions.size(); ++i) emit_function(i);
     for (std::size_t i = 0; program_.keeps_registers && i < draft_.functions.size(); ++i) name_registers(i);
+    put_accesses_first();
     note_operations();
     program_.call_tree = make_call_tree(program_);
     program_.orders_clusters = may_order_clusters(program_);
@@ -111,6 +129,23 @@ class Emitter {
     for (const DraftFunction& function : draft_.functions) operations += function.operations.size();
     program_.operations.reserve(operations);
     program_.slots.reserve(operations * fewest_slots);
+  }
+
+  /// Accesses to global memory get the first payloads: what the machine knows of an access is at its payload's number modulo some dozens.
+  void put_accesses_first() {
+    std::vector<Payload>& payloads = program_.payloads;
+    std::vector<std::uint32_t> order(payloads.size()), number(payloads.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_partition(order, [&](std::uint32_t i) { return accesses_global_memory(payloads[i]); });
+    std::vector<Payload> sorted;
+    sorted.reserve(payloads.size());
+    for (const std::uint32_t i : order) {
+      number[i] = static_cast<std::uint32_t>(sorted.size());
+      sorted.push_back(std::move(payloads[i]));
+    }
+    payloads = std::move(sorted);
+    for (Operation& operation : program_.operations)
+      if (operation.payload < number.size()) operation.payload = number[operation.payload];
   }
 
   void note_operations() {

@@ -19,6 +19,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/quick_blocks.h>
+#include <warpmat/machine/spare_object.h>
 #include <warpmat/machine/threads.h>
 #include <warpmat/numeric/checked_size.h>
 
@@ -63,7 +64,7 @@ void check_room(const LaunchState& launch, std::uint64_t clusters) {
 
 /// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock. It takes
 /// fewer as fewer are left, so that all threads end at nearly the same time.
-class UnorderedGrid final : public GridRun {
+class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
  public:
   UnorderedGrid(const LaunchState& launch, int jobs)
       : launch_(launch),
@@ -155,7 +156,10 @@ class UnorderedGrid final : public GridRun {
   std::mutex mutex_;
   std::map<std::uint64_t, std::string> printed_;
   std::exception_ptr error_;
-  alignas(64) std::atomic<std::uint64_t> next_ = 0;  // all threads change it, so nothing that they read is in its cache line
+  static constexpr std::size_t cache_line = 64;
+  [[maybe_unused]] std::byte before_[cache_line];  // in place of an alignment, for which there is no spare memory
+  std::atomic<std::uint64_t> next_ = 0;  // all threads change it, so nothing that they read is in its cache line
+  [[maybe_unused]] std::byte behind_[cache_line];
   std::atomic<std::uint64_t> operations_ = 0;
 };
 

@@ -17,7 +17,7 @@ using code::Operation;
 
 namespace {
 
-constexpr std::uint64_t fewest_blocks = 16;  // fewer are not worth it
+constexpr std::uint64_t fewest_blocks = 16;  // fewer are not worth a look at the first one's observers
 constexpr std::size_t map_slack = 32;        // words behind a map, which the code may read
 
 /// CodeContext::execute: nothing is executed, the code ends before the operation.
@@ -29,9 +29,14 @@ Helped refuse(CodeContext& context, std::uint32_t, std::uint32_t) {
 /// Whether nothing but registers, shared memory and places in the code can tell two ways to run a block apart.
 bool is_plain(const LaunchState& launch) {
   const LaunchOptions& options = launch.options;
-  return launch.config.cluster.count() == 1 && launch.config.grid.count() >= (code::compiles_at_once() ? 2 : fewest_blocks) &&
-         options.schedule == 0 && options.observers_of_clusters.empty() && options.observers.empty() && options.timing != Timing::card &&
-         options.most_operations == 0 && !launch.end && !launch.program.reads_clock;
+  return launch.config.cluster.count() == 1 && options.schedule == 0 && options.observers_of_clusters.empty() &&
+         options.observers.empty() && options.timing != Timing::card && options.most_operations == 0 && !launch.end &&
+         !launch.program.reads_clock;
+}
+
+/// Whether no check looks at the launch's clusters. False where that takes more than a look: a check of races keeps what it has made.
+bool is_unobserved(const LaunchState& launch) {
+  return launch.shared_bytes == 0 && !launch.options.checks.races && Observers(launch, 0).none();
 }
 
 /// A barrier of all threads of the block that all lanes reach.
@@ -45,16 +50,27 @@ bool is_usual_barrier(const code::Program& program, const Operation& operation) 
 
 QuickBlocks::QuickBlocks(const LaunchState& launch) : launch_(launch), usable_(is_plain(launch)) {
   context_.execute = refuse;
+  if (!usable_) return;
+  find_code();
+  if (code_ != nullptr && is_unobserved(launch)) {
+    looked_ = true;
+    context_.plain_bytes = all_plain_bytes();
+  } else {
+    usable_ = launch.config.grid.count() >= (code::compiles_at_once() ? 2 : fewest_blocks);
+  }
 }
 
 QuickBlocks::~QuickBlocks() = default;
 
+void QuickBlocks::find_code() {
+  if (code_ != nullptr) return;
+  partial_ = launch_.program.hot_code->find(false);
+  code_ = partial_ == nullptr ? nullptr : launch_.program.hot_code->find(true);
+}
+
 void QuickBlocks::look_at(Cluster& cluster) {
   if (!usable_) return;
-  if (code_ == nullptr) {
-    partial_ = launch_.program.hot_code->find(false);
-    code_ = partial_ == nullptr ? nullptr : launch_.program.hot_code->find(true);
-  }
+  find_code();
   if (looked_) return;
   looked_ = true;
   const Observers& observers = cluster.observers();

@@ -21,8 +21,9 @@ class QuickBlocks {
   explicit QuickBlocks(const LaunchState& launch);
   ~QuickBlocks();
 
-  /// Whether run() may begin. `cluster`: one of the launch that has not run yet; its observers say whether they would miss something.
-  bool ready() const { return usable_ && code_ != nullptr; }
+  /// Whether run() may begin: at once where no check looks at the launch. Else look_at() decides, of a `cluster` of the launch that has not
+  /// run yet: its observers say whether they would miss something.
+  bool ready() const { return usable_ && looked_ && code_ != nullptr; }
   void look_at(Cluster& cluster);
 
   /// Runs cluster `number`. Null: it has ended, after so many operations. Else it is to go on.
@@ -31,6 +32,7 @@ class QuickBlocks {
  private:
   enum class End : std::uint8_t { barrier, exit, machine };
 
+  void find_code();
   bool begin(const Dim3& index);
   bool run_warps();
   End run_warp(ResumedWarp& warp, std::size_t index);

@@ -1,5 +1,10 @@
 #include <warpmat/machine/thread_indices.h>
 
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
 namespace warpmat::machine {
 
 namespace {
@@ -13,13 +18,12 @@ void step(Dim3& index, std::uint32_t threads, const Dim3& block) {
   ++index.z;
 }
 
-}  // namespace
+using Rows = std::vector<std::array<ThreadIndices::Row, 3>>;  // by warp
 
-ThreadIndices::ThreadIndices(const code::Program& program, Dim3 block) {
-  if (!program.reads_thread_indices) return;
-  rows_.resize(static_cast<std::size_t>((block.count() + warp_size - 1) / warp_size));
+Rows rows_of(const Dim3& block) {
+  Rows all(static_cast<std::size_t>((block.count() + warp_size - 1) / warp_size));
   Dim3 index{0, 0, 0};
-  for (std::array<Row, 3>& rows : rows_) {
+  for (std::array<ThreadIndices::Row, 3>& rows : all) {
     if (index.x + warp_size <= block.x) {  // the usual warp lies in one line of the block
       for (std::uint32_t lane = 0; lane < warp_size; ++lane) rows[0][lane] = index.x + lane;
       rows[1].fill(index.y);
@@ -34,6 +38,28 @@ ThreadIndices::ThreadIndices(const code::Program& program, Dim3 block) {
       step(index, 1, block);
     }
   }
+  return all;
+}
+
+}  // namespace
+
+ThreadIndices::ThreadIndices(const code::Program& program, Dim3 block) {
+  if (!program.reads_thread_indices) return;
+  struct Last {
+    std::mutex mutex;  // only tried, as those of SpareStorage
+    Dim3 block{0, 0, 0};
+    Rows rows;
+  };
+  static auto* const last = new Last;  // never destroyed: launches may come from destructors at exit
+  const std::unique_lock lock(last->mutex, std::try_to_lock);
+  if (lock && last->block == block) {
+    rows_ = last->rows;
+    return;
+  }
+  rows_ = rows_of(block);
+  if (!lock) return;
+  last->block = block;
+  last->rows = rows_;
 }
 
 }  // namespace warpmat::machine

@@ -41,14 +41,17 @@ const StoredBuffer* buffer_of(WarpState& warp, const code::Operation& operation,
   return find_buffer(warp.launch().memory, addresses[first_lane(mask)] + static_cast<std::uint64_t>(access.offset));
 }
 
-/// What an access of global memory has met, if the code may use it without looking.
-void note_memory(WarpState& warp, const code::Operation& operation, CodeContext& context) {
+/// The buffer, if the code may use it without looking.
+code::KnownMemory known_memory(const StoredBuffer* buffer) {
   constexpr std::uint64_t alignment = 16;  // of the largest accesses that the code makes: it looks at offsets alone
-  const StoredBuffer* const buffer = buffer_of(warp, operation, context);
-  code::KnownMemory& known = context.known[operation.payload % code::known_memories];
   const bool plain =
       buffer != nullptr && buffer->open() && buffer->live == nullptr && buffer->bytes <= largest_region && buffer->address % alignment == 0;
-  known = plain ? code::KnownMemory{buffer->address, buffer->bytes, buffer->data.get()} : code::KnownMemory{};
+  return plain ? code::KnownMemory{buffer->address, buffer->bytes, buffer->data.get()} : code::KnownMemory{};
+}
+
+/// What an access of global memory has met.
+void note_memory(WarpState& warp, const code::Operation& operation, CodeContext& context) {
+  context.known[operation.payload % code::known_memories] = known_memory(buffer_of(warp, operation, context));
 }
 
 /// The bits of all bytes that a block may have in shared memory, and what the code may read behind them.
@@ -87,7 +90,10 @@ code::KnownMemory* known_memory_of(const LaunchState& launch) {
     std::array<code::KnownMemory, code::known_memories> known;
   };
   thread_local OfLaunch last;
-  if (last.launch != launch.number) last = {launch.number, {}};
+  if (last.launch == launch.number) return last.known.data();
+  last.launch = launch.number;
+  for (code::KnownMemory& known : last.known)  // the next launch often uses the same; between launches buffers come, go and move
+    if (known.bytes != 0) known = known_memory(find_buffer(launch.memory, known.address));
   return last.known.data();
 }
 

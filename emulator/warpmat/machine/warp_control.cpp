@@ -260,10 +260,9 @@ void WarpState::execute_straight_at(std::int32_t pc, std::uint64_t operations) {
   operations_ = operations;
   const Operation& operation = program_.operations[static_cast<std::size_t>(pc)];
   const LaneMask mask = guarded_lanes(operation, s);
-  if (observers_.none())
-    execute_straight<false>(*this, s, operation, mask);
-  else
-    execute_straight<true>(*this, s, operation, mask);
+  const bool straight =
+      observers_.none() ? execute_straight<false>(*this, s, operation, mask) : execute_straight<true>(*this, s, operation, mask);
+  if (!straight && mask != 0) execute(*this, operation, mask);  // an access to shared memory with an order
 }
 
 /// run_statements() for the rest of the budget and of the split's slice, of which it leaves the last operation to step(). Where machine

@@ -358,7 +358,7 @@ void write_shared_lanes(Writer& w, const Access& access) {
 bool write_access(Writer& w) {
   const Access& access = w.program().access(w.operation());
   const Operation& op = w.operation();
-  if (access.ordered || access.relative) return false;
+  if (access.relative) return false;
   if (access.offset < std::numeric_limits<std::int32_t>::min() || access.offset > std::numeric_limits<std::int32_t>::max()) return false;
   const bool in_shared = access.space == Space::shared;
   if (!in_shared && (access.narrow_address || (access.space != Space::global && access.space != Space::generic))) return false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <warpmat/machine_code/live_slots.h>
+#include <warpmat/machine_code/ordered_accesses.h>
 #include <warpmat/machine_code/writer.h>
 
 namespace warpmat::machine_code {
@@ -23,8 +24,10 @@ constexpr std::int32_t longest_piece = 48;
 /// How an operation is executed.
 enum class Way : std::uint8_t { inside, branch, by_machine };
 
-/// As execute_straight() of the machine: what it does not execute, the machine's step() does. And exchanges of all lanes.
-Way way_of(const Program& program, const Operation& operation, bool all_lanes) {
+/// As execute_straight() of the machine: what it does not execute, the machine's step() does. And exchanges of all lanes, and accesses with
+/// an order by which no warp waits.
+Way way_of(const Program& program, const OrderedAccesses& ordered, std::int32_t number, bool all_lanes) {
+  const Operation& operation = program.operations[static_cast<std::size_t>(number)];
   switch (operation.semantics) {
     case Semantics::exchange:
     case Semantics::warp_barrier: return all_lanes && exchanges_at_once(program, operation) ? Way::inside : Way::by_machine;
@@ -32,7 +35,7 @@ Way way_of(const Program& program, const Operation& operation, bool all_lanes) {
     case Semantics::select:
     case Semantics::special: return Way::inside;
     case Semantics::load:
-    case Semantics::store: return program.access(operation).ordered ? Way::by_machine : Way::inside;
+    case Semantics::store: return program.access(operation).ordered && !ordered.can_be_inside(number) ? Way::by_machine : Way::inside;
     case Semantics::atomic: return code::may_have_order(program, operation) ? Way::by_machine : Way::inside;
     case Semantics::branch: return Way::branch;
     default: return Way::by_machine;
@@ -85,6 +88,7 @@ class Compiler {
       : program_(program), writer_(holder_after_init(), program, all_lanes, vectors, modifiers_), all_lanes_(all_lanes) {}
 
   std::unique_ptr<const MachineCode> compile() {
+    find_ways();
     find_pieces();
     live_.emplace(program_, begins_);
     writer_.begin_code();
@@ -111,7 +115,13 @@ class Compiler {
 
   std::int32_t count() const { return static_cast<std::int32_t>(program_.operations.size()); }
   const Operation& operation(std::int32_t i) const { return program_.operations[static_cast<std::size_t>(i)]; }
-  Way way(std::int32_t i) const { return way_of(program_, operation(i), all_lanes_); }
+  Way way(std::int32_t i) const { return ways_[static_cast<std::size_t>(i)]; }
+
+  void find_ways() {
+    const OrderedAccesses ordered(program_);
+    ways_.resize(program_.operations.size());
+    for (std::int32_t i = 0; i < count(); ++i) ways_[static_cast<std::size_t>(i)] = way_of(program_, ordered, i, all_lanes_);
+  }
 
   /// Pieces begin where branches lead, behind branches, where lanes converge, and around what the machine executes.
   void find_pieces() {
@@ -214,6 +224,7 @@ class Compiler {
       return write_exchange(writer_);
     }
     if (is_access(op) && op.shortcut == code::Shortcut::none) {
+      exchanges_ = exchanges_ || program_.access(op).ordered;
       if (!write_access(writer_)) writer_.execute_outside();
     } else if (op.semantics == Semantics::special) {
       if (!write_special(writer_)) writer_.execute_outside();
@@ -255,6 +266,7 @@ class Compiler {
   Writer writer_;
   bool all_lanes_;
   bool exchanges_ = false;
+  std::vector<Way> ways_;
   std::vector<bool> begins_, is_entry_;
   std::optional<LiveSlots> live_;
   std::vector<asmjit::Label> labels_;

@@ -5,11 +5,16 @@
 namespace warpmat::machine_code {
 namespace {
 
-/// Adds a lane's word to that at its address in ecx, which has 32 bits; r9d makes it an offset.
-void add_word(Writer& w, const x86::Mem& value) {
+bool adds(const code::AtomicAccess& access) {
+  return access.operation == code::AtomicOperation::add;
+}
+
+/// Adds a lane's word to that at its address in ecx, which has 32 bits, or flips its bits there; r9d makes the address an offset.
+void update_word(Writer& w, const code::AtomicAccess& access, const x86::Mem& value) {
   w.a().add(x86::ecx, x86::r9d);
   w.a().mov(x86::eax, value);
-  w.a().add(x86::dword_ptr(shared, x86::rcx), x86::eax);
+  const x86::Mem word = x86::dword_ptr(shared, x86::rcx);
+  adds(access) ? w.a().add(word, x86::eax) : w.a().xor_(word, x86::eax);
 }
 
 x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
@@ -19,7 +24,7 @@ x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
   return mem;
 }
 
-/// red.global.add of words and wides: atomic, as other blocks may run at the same time. Adding zeros is no progress.
+/// red.global.add and xor of words and wides: atomic, as other blocks may run at the same time. Zeros are no progress.
 bool write_global_update(Writer& w, const code::AtomicAccess& access) {
   x86::Assembler& a = w.a();
   const Rows addresses = w.source(0, RegisterClass::wide);
@@ -38,7 +43,8 @@ bool write_global_update(Writer& w, const code::AtomicAccess& access) {
   a.mov(x86::rax, offset);
   const x86::Gp value = access.bytes == 8 ? x86::Gp(x86::r9) : x86::Gp(x86::r9d);
   a.mov(value, element_of(w, 1, access.register_bits, access.bytes));
-  a.lock().add(x86::ptr(x86::rcx, x86::rax, 0, 0, access.bytes), value);
+  const x86::Mem place = x86::ptr(x86::rcx, x86::rax, 0, 0, access.bytes);
+  adds(access) ? a.lock().add(place, value) : a.lock().xor_(place, value);
   a.or_(x86::r10, x86::r9);
   a.blsr(x86::r8d, x86::r8d);
   a.jnz(next);
@@ -52,12 +58,12 @@ bool write_global_update(Writer& w, const code::AtomicAccess& access) {
 
 }  // namespace
 
-/// red.add of words: one lane after the other, as several may have one word.
+/// red.add and xor of words: one lane after the other, as several may have one word.
 bool write_update(Writer& w) {
   const auto& access = w.program().of<code::AtomicAccess>(w.operation());
-  const bool adds = access.operation == code::AtomicOperation::add && access.arithmetic == nullptr && !access.result_used;
-  if (!adds || access.register_bits != 8 * access.bytes || access.vector != 1 || access.relative || w.operation().sources != 2 ||
-      access.offset < 0 || access.offset > largest_shared)
+  const bool does = adds(access) || access.operation == code::AtomicOperation::bit_xor;
+  if (!does || access.arithmetic != nullptr || access.result_used || access.register_bits != 8 * access.bytes || access.vector != 1 ||
+      access.relative || w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
     return false;
   if (access.space == Space::global && !access.narrow_address && access.bytes >= 4) return write_global_update(w, access);
   if (access.space != Space::shared || access.bytes != 4) return false;
@@ -77,7 +83,7 @@ bool write_update(Writer& w) {
   if (!w.masked()) {
     for (int lane = 0; lane < 32; ++lane) {
       a.mov(x86::ecx, lane_of(w, 0, lane, address_bytes));
-      add_word(w, lane_of(w, 1, lane, 4));
+      update_word(w, access, lane_of(w, 1, lane, 4));
     }
   } else {
     const asmjit::Label next = a.newLabel();
@@ -87,7 +93,7 @@ bool write_update(Writer& w) {
     address.setIndex(x86::rdx, access.narrow_address ? 2 : 3);
     value.setIndex(x86::rdx, 2);
     a.mov(x86::ecx, address);
-    add_word(w, value);
+    update_word(w, access, value);
     a.blsr(x86::r8d, x86::r8d);
     a.jnz(next);
   }
