@@ -460,32 +460,6 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
     }
 }
 
-TEST_CASE("what code knows of memory it knows no longer where that has gone", "[machine_code]") {
-  const Module module = module_of(".param .u64 in, .param .u64 out", R"(
-    .reg .b32 %i, %x; .reg .b64 %in, %out, %at;
-    ld.param.u64 %in, [in]; ld.param.u64 %out, [out];
-    mov.u32 %i, %tid.x; mul.wide.u32 %at, %i, 4; add.u64 %in, %in, %at; add.u64 %out, %out, %at;
-    ld.global.u32 %x, [%in]; add.u32 %x, %x, 1; st.global.u32 [%out], %x;
-    ret;
-)",
-                                  "sm_90");
-  const Compiling compiling(find_program_compiler(false));
-  const Kernel kernel(module, "k");
-  for (const std::uint32_t blocks : {1u, 3u, 40u}) {
-    DeviceMemory memory;
-    const std::uint64_t out = memory.allocate(128, "out");
-    std::uint64_t in = memory.allocate(std::vector<std::uint32_t>(32, 6), "in");
-    const auto run_it = [&] { launch(kernel, {.grid = {blocks}, .block = {32}}, memory, {in, out}); };
-    for (int i = 0; i < 3; ++i) run_it();
-    CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 7));
-    memory.free(in);
-    CHECK_THROWS_WITH(run_it(), ContainsSubstring("into buffer 'in' of 128 bytes"));
-    in = memory.allocate(std::vector<std::uint32_t>(32, 8), "other");
-    for (int i = 0; i < 2; ++i) run_it();
-    CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 9));
-  }
-}
-
 TEST_CASE("machine code has the instructions that the kernels have", "[machine_code]") {
   const std::vector<std::string_view> sets = instruction_sets();
   if (std::ranges::find(sets, "AVX2") == sets.end()) return;  // there is no machine code
@@ -502,6 +476,34 @@ TEST_CASE("machine code has the instructions that the kernels have", "[machine_c
   CHECK(narrow.empty() == (find_program_compiler(true) == nullptr));
   CHECK(places_of(find_program_compiler(false), "AVX2") == narrow);
   if (sets.front() == "AVX-512" && !narrow.empty()) CHECK(places_of(find_program_compiler(false), sets.front()) != narrow);
+}
+
+TEST_CASE("what code knows of memory it knows no longer where that has gone", "[machine_code]") {
+  const Module module = module_of(".param .u64 in, .param .u64 out", R"(
+    .reg .b32 %i, %x; .reg .b64 %in, %out, %at;
+    ld.param.u64 %in, [in]; ld.param.u64 %out, [out];
+    mov.u32 %i, %tid.x; mul.wide.u32 %at, %i, 4; add.u64 %in, %in, %at; add.u64 %out, %out, %at;
+    ld.global.u32 %x, [%in]; add.u32 %x, %x, 1; st.global.u32 [%out], %x;
+    ret;
+)",
+                                  "sm_90");
+  for (const code::CompileProgram compile : compilers()) {
+    const Compiling compiling(compile);
+    const Kernel kernel(module, "k");
+    for (const std::uint32_t blocks : {1u, 3u, 40u}) {
+      DeviceMemory memory;
+      const std::uint64_t out = memory.allocate(128, "out");
+      std::uint64_t in = memory.allocate(std::vector<std::uint32_t>(32, 6), "in");
+      const auto run_it = [&] { launch(kernel, {.grid = {blocks}, .block = {32}}, memory, {in, out}); };
+      for (int i = 0; i < 3; ++i) run_it();
+      CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 7));
+      memory.free(in);
+      CHECK_THROWS_WITH(run_it(), ContainsSubstring("into buffer 'in' of 128 bytes"));
+      in = memory.allocate(std::vector<std::uint32_t>(32, 8), "other");
+      for (int i = 0; i < 2; ++i) run_it();
+      CHECK(memory.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, 9));
+    }
+  }
 }
 
 TEST_CASE("machine code rounds as PTX says, whatever the host's mode is, and raises nothing there", "[machine_code]") {
