@@ -13,8 +13,8 @@ bool adds(const code::AtomicAccess& access) {
 void update_word(Writer& w, const code::AtomicAccess& access, const x86::Mem& value) {
   w.a().add(x86::ecx, x86::r9d);
   w.a().mov(x86::eax, value);
-  const x86::Mem word = x86::dword_ptr(shared, x86::rcx);
-  adds(access) ? w.a().add(word, x86::eax) : w.a().xor_(word, x86::eax);
+  const x86::Mem at = x86::dword_ptr(shared, x86::rcx);
+  adds(access) ? w.a().add(at, x86::eax) : w.a().xor_(at, x86::eax);
 }
 
 x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
