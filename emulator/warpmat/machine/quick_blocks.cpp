@@ -6,7 +6,6 @@
 #include <warpmat/machine/execute_row.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/warp_compiled.h>
-#include <warpmat/numeric/rounding_mode.h>
 
 namespace warpmat::machine {
 
@@ -111,7 +110,6 @@ bool QuickBlocks::begin(const Dim3& index) {
 
 std::unique_ptr<Cluster> QuickBlocks::run(std::uint64_t number, std::uint64_t& operations) {
   constexpr std::uint64_t trials = 16;
-  const OuterRoundingMode mode(RoundingMode::nearest);  // as Block::run()
   if (!begin(cluster_index(launch_.config, number))) return std::make_unique<Cluster>(launch_, number);
   ++begun_;
   if (run_warps()) {

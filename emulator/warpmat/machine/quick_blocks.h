@@ -9,13 +9,14 @@
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 namespace warpmat::machine {
 
 /// Runs blocks of hot kernels while machine code executes all that their warps do: computations, accesses of memory that it knows, branches
 /// that separate lanes once, barriers of the whole block, exits. Such a block is its registers, its shared memory, and a place in the code
 /// for each warp. At anything else it becomes a Block in the same state, which goes on as if it had been one from the start: order, clocks
-/// and events are the same. Of one thread of a launch whose clusters have no order.
+/// and events are the same. Of one thread of a launch whose clusters have no order; while it lives, the thread rounds to nearest.
 class QuickBlocks {
  public:
   explicit QuickBlocks(const LaunchState& launch);
@@ -48,6 +49,7 @@ class QuickBlocks {
   const code::Operation& operation(std::int32_t pc) const { return launch_.program.operations[static_cast<std::size_t>(pc)]; }
   const code::MachineCode& code_for(LaneMask lanes) const { return lanes == all_lanes ? *code_ : *partial_; }
 
+  const OuterRoundingMode mode_{RoundingMode::nearest};  // as in Block::run(); setting it takes as long as a small block
   const LaunchState& launch_;
   const code::MachineCode *code_ = nullptr, *partial_ = nullptr;
   bool usable_ = false, looked_ = false;
