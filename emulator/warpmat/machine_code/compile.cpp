@@ -173,7 +173,9 @@ class Compiler {
       write_step(first);
       return end;
     }
-    count_down(operation(first), first, end - first);
+    const asmjit::Label leaves = writer_.leaving_before(first, 0);
+    leave_if_converging(operation(first), leaves);
+    count_down(end - first, leaves);
     live_->look_at(first, end);
     for (std::int32_t i = first; i < end; ++i) {
       writer_.forget_dead([&](code::Slot slot, int bytes) { return live_->is_live_before(i, slot, bytes); });
@@ -184,10 +186,9 @@ class Compiler {
     return end;
   }
 
-  void count_down(const Operation& op, std::int32_t first, std::int32_t operations) {
+  /// Leaves where the run may not execute so many operations.
+  void count_down(std::int32_t operations, const asmjit::Label& leaves) {
     x86::Assembler& a = writer_.a();
-    const asmjit::Label leaves = writer_.leaving_before(first, 0);
-    leave_if_converging(op, leaves);
     a.cmp(left, operations);
     a.jl(leaves);
     a.sub(left, operations);
@@ -220,9 +221,7 @@ class Compiler {
     if (op.guard_inverted) a.not_(x86::eax);
     a.test(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, lanes))), x86::eax);
     a.jnz(leaves);
-    a.cmp(left, 1);
-    a.jl(leaves);
-    a.sub(left, 1);
+    count_down(1, leaves);
     if (op.results != 0 || !catalogue::has(op.semantics, catalogue::fact::reads_sources_alone)) writer_.forget_uniform();
     end_piece(i);
   }

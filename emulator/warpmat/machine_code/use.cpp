@@ -2,10 +2,7 @@
 
 #include <warpmat/machine_code/use.h>
 
-#include <cpuid.h>
-
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 
 #include <hwy/targets.h>
@@ -17,32 +14,16 @@ namespace {
 
 using machine_code::Vectors;
 
-/// Not every compiler's __builtin_cpu_supports() knows it.
-bool has_lzcnt() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_LZCNT) != 0;
-}
-
-/// Of this CPU; nothing where it has neither.
-std::optional<Vectors> best_vectors() {
-  __builtin_cpu_init();
-  const bool some = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && has_lzcnt();
-  if (!some) return std::nullopt;
-  const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512vl");
-  return all ? Vectors::avx512 : Vectors::avx2;
-}
-
 bool environment_has(std::string_view word) {
   const char* const set = std::getenv("WARPMAT_MACHINE_CODE");
   return set != nullptr && std::string_view(set).find(word) != std::string_view::npos;
 }
 
 /// As the kernels that the code calls: it has no instructions beyond theirs, and there is none where they have not AVX2.
-template <Vectors best>
+template <bool avx2_alone>
 std::unique_ptr<const code::MachineCode> compile_for(const code::Program& program, bool all_lanes) {
   if (!kernels_reach(HWY_AVX2)) return nullptr;
-  return machine_code::compile(program, all_lanes, kernels_reach(HWY_AVX3) ? best : Vectors::avx2);
+  return machine_code::compile(program, all_lanes, !avx2_alone && kernels_reach(HWY_AVX3) ? Vectors::avx512 : Vectors::avx2);
 }
 
 }  // namespace
@@ -57,9 +38,8 @@ void use_machine_code(code::CompileWhen when) {
 }
 
 code::CompileProgram find_program_compiler(bool avx2_alone) {
-  const std::optional<Vectors> best = best_vectors();
-  if (!best) return nullptr;
-  return *best == Vectors::avx512 && !avx2_alone ? compile_for<Vectors::avx512> : compile_for<Vectors::avx2>;
+  if ((hwy::SupportedTargets() & HWY_AVX2) == 0) return nullptr;
+  return avx2_alone ? compile_for<true> : compile_for<false>;
 }
 
 }  // namespace warpmat

@@ -114,7 +114,6 @@ void Writer::begin(std::int32_t number, std::int32_t ahead) {
   masked_ = operation().guarded || !all_lanes_;
   lane_wise_ = false;
   uniform_sources_ = true;
-  has_outside_ = false;
   if (halves_ != nullptr) halves_->forget_vectors(0, first_vector);
 }
 
@@ -443,7 +442,6 @@ asmjit::Label Writer::begin_outside() {
   held_outside_ = held_;
   outside_ = assembler_.newLabel();
   continue_ = assembler_.newLabel();
-  has_outside_ = true;
   return outside_;
 }
 

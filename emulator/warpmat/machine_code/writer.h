@@ -184,7 +184,6 @@ class Writer {
   std::uint64_t time_ = 0, begun_at_ = 0;
   AllHeld held_{}, held_outside_{};  ///< now; when begin_outside() was called
   asmjit::Label leave_, tables_, outside_, continue_;
-  bool has_outside_ = false;
   std::vector<std::function<void()>> behind_;
 };
 
