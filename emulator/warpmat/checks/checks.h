@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +41,10 @@ struct Reports {
   Warnings warnings, tensor_fences, late_stores, unwritten_stores, lane_races, global_race_warnings;
   std::array<const Warnings*, 6> all_warnings() const {
     return {&warnings, &tensor_fences, &late_stores, &unwritten_stores, &lane_races, &global_race_warnings};
+  }
+  /// Whether none of them has one.
+  bool none() const {
+    return absent_lanes.empty() && std::ranges::all_of(all_warnings(), [](const Warnings* some) { return some->empty(); });
   }
   GlobalRaces global_races;
   FirstReports<std::string> absent_lanes;  ///< LaunchResult::absent_lanes

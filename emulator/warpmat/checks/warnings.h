@@ -29,6 +29,7 @@ class FirstReports {
     kept_.emplace(statement, std::pair(cluster, std::move(report)));
   }
 
+  bool empty() const { return kept_.empty(); }
   /// In the order of the statements.
   std::vector<Report> all() const {
     std::vector<Report> all;

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <warpmat/cuda/launch.h>
 #include <warpmat/cuda/waiting.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
@@ -77,6 +78,7 @@ WARPMAT_CUDA_API const char* warpmat_cuda_configure() {
   const std::lock_guard lock(mutex());
   try {
     context().configure(read_settings());
+    forget_launches(context());
     return nullptr;
   } catch (const std::invalid_argument& e) {
     return returned(e.what());

@@ -27,7 +27,6 @@
 #include <warpmat/lower/resolve.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/machine/spare_object.h>
 #include <warpmat/provenance.h>
 #include <warpmat/report/report.h>
 #include <warpmat/tables/hardware.h>
@@ -132,10 +131,14 @@ std::uint64_t take_workspace(Context& context) {
   return address;
 }
 
-std::vector<Argument> copy_arguments(const code::Program& program, void** arguments) {
+void check_arguments(const code::Program& program, void* const* arguments) {
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) require(arguments != nullptr && arguments[i] != nullptr);
+}
+
+std::vector<Argument> copy_arguments(const code::Program& program, void* const* arguments) {
+  check_arguments(program, arguments);
   std::vector<Argument> copies;
   for (std::size_t i = 0; i < program.parameters.size(); ++i) {
-    require(arguments != nullptr && arguments[i] != nullptr);
     const auto* const from = static_cast<const std::uint8_t*>(arguments[i]);
     copies.emplace_back(std::vector<std::uint8_t>(from, from + program.parameters[i].bytes));
   }
@@ -194,10 +197,32 @@ void say_warnings(Context& context, const Kernel& kernel, const LaunchResult& re
   }
 }
 
+/// All that decides whether a launch is possible, but for its arguments.
+struct LaunchShape {
+  const Function* function = nullptr;
+  GridSize grid{}, block{}, cluster{};
+  std::size_t shared_bytes = 0;
+  bool cooperative = false;
+  Owner owner = no_owner;
+  Function::OfGpu limits = {};
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+};
+
+LaunchShape shape_of(const Request& request) {
+  return {.function = request.function,
+          .grid = request.grid,
+          .block = request.block,
+          .cluster = request.cluster,
+          .shared_bytes = request.shared_bytes,
+          .cooperative = request.cooperative,
+          .owner = current_owner(),
+          .limits = request.function->on_gpu()};
+}
+
 /// A launch whose request has been checked.
 struct CheckedLaunch {
   std::shared_ptr<const Function> function;
-  bool cooperative = false;
+  LaunchShape shape = {};  ///< nothing: a kernel has made the launch
   Kernel kernel;
   LaunchConfig config;
   std::vector<Argument> arguments;
@@ -236,12 +261,25 @@ class OneLaunch {
       record_.trap = fmt::format("kernel '{}': {}", launch_->function->name, refused_text(*address));
       ended = true;
     }
-    record_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!ended || profiler_ || tells(record_)) record_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (ended) end(context);
     return ended;
   }
 
   bool moved() const { return running_->moved(); }
+
+  /// Whether it has ended, and may run again: nobody wants to know of each launch.
+  bool can_repeat(const Context& context) const {
+    const Settings& settings = context.settings;
+    const bool is_recorded = !settings.report.empty() && settings.every_launch;
+    return !profiler_ && !products_ && settings.save.empty() && !is_recorded && !tells(record_) && running_->can_repeat();
+  }
+  void begin_again(Context& context, void* const* arguments) {
+    static_cast<void>(context.space.memory());  // where the current GPU places the module
+    record_.begun = false;
+    running_->begin_again(arguments);
+  }
+
   /// The launches that the kernel has made.
   std::vector<ChildLaunch> take_children() { return std::move(children_.made); }
 
@@ -335,64 +373,121 @@ const Kernel& kernel_to_run(Context& context, const Function& function) {
 
 /// A launch, then the launches that its kernel makes, then those that they make: a legal order, as a kernel cannot wait for what it
 /// launches.
-class LaunchWithChildren final : public Paused, public machine::SpareObject<LaunchWithChildren> {
+class LaunchWithChildren final : public Paused {
  public:
-  LaunchWithChildren(Context& context, SharedLaunch launch) : context_(context), function_(launch->function) {
-    if (launch->cooperative) workspace_ = take_workspace(context);
-    current_.emplace(context, std::move(launch), workspace_);
+  LaunchWithChildren(Context& context, SharedLaunch launch) : context_(context), launch_(std::move(launch)) {
+    if (launch_->shape.cooperative) workspace_ = take_workspace(context);
+    current_.emplace(context, launch_, workspace_);
   }
   ~LaunchWithChildren() override {
     if (workspace_ != 0) context_.part<Workspaces>().free[gpu_].push_back(workspace_);
   }
 
   bool run(Context& context, machine::Patience patience) override {
-    while (current_) {
-      if (!current_->run(context, patience)) return false;
+    while (current_->run(context, patience)) {
       for (ChildLaunch& child : current_->take_children()) (child.stream == tail_stream ? tails_ : waiting_).push_back(std::move(child));
-      current_.reset();
-      while (!current_ && !context.has_fault() && !(waiting_.empty() && tails_.empty())) begin_next(context);
+      bool is_next = false;
+      while (!is_next && !context.has_fault() && !(waiting_.empty() && tails_.empty())) is_next = begin_next(context);
+      if (!is_next) return true;
     }
-    return true;
+    return false;
   }
 
   bool moved() const override { return current_->moved(); }
 
+  const LaunchShape& shape() const { return launch_->shape; }
+  /// Whether it has ended, and may run again.
+  bool can_repeat() const { return workspace_ == 0 && !is_child_ && current_->can_repeat(context_); }
+  void begin_again(Context& context, void* const* arguments) {
+    check_arguments(program_of(launch_->kernel), arguments);
+    current_->begin_again(context, arguments);
+  }
+
  private:
   static constexpr std::uint64_t tail_stream = 3;
 
-  /// A copy or fill is then performed, a kernel is the current one.
-  void begin_next(Context& context) {
+  /// A copy or fill is then performed, a kernel is the current one. Returns whether it is a kernel.
+  bool begin_next(Context& context) {
     std::list<ChildLaunch>& from = waiting_.empty() ? tails_ : waiting_;
     const ChildLaunch child = std::move(from.front());
     from.pop_front();
-    if (child.kind != ChildLaunch::Kind::kernel) return cuda::perform(context, child);
-    const Function& callee = function_in(*function_->module, child.entry);
+    if (child.kind != ChildLaunch::Kind::kernel) {
+      cuda::perform(context, child);
+      return false;
+    }
+    const Function& callee = function_in(*launch_->function->module, child.entry);
     const Kernel& kernel = kernel_to_run(context, callee);
+    is_child_ = true;
     current_.emplace(context,
                      std::make_shared<const CheckedLaunch>(
-                         CheckedLaunch{.function = {function_, &callee},  // of the same module
+                         CheckedLaunch{.function = {launch_->function, &callee},  // of the same module
                                        .kernel = kernel,
                                        .config = {.grid = child.grid, .block = child.block, .shared_bytes = child.shared_bytes},
                                        .arguments = arguments_of(program_of(kernel), child)}),
                      0);
+    return true;
   }
 
   Context& context_;
-  std::shared_ptr<const Function> function_;
+  const SharedLaunch launch_;
   const int gpu_ = current_gpu();
   std::uint64_t workspace_ = 0;
   std::optional<OneLaunch> current_;
+  bool is_child_ = false;  ///< the current one
   std::list<ChildLaunch> waiting_, tails_;  ///< lists: an empty one allocates nothing
 };
 
-void perform(Context& context, const SharedLaunch& launch) {
-  DeviceModule& module = *launch->function->module;
+/// Launches that have ended, to run again with other arguments. To check and prepare one takes longer than a small kernel runs, and most
+/// programs launch few kernels, each with one shape.
+class KeptLaunches {
+ public:
+  /// One of this shape, or null.
+  std::unique_ptr<LaunchWithChildren> take(const LaunchShape& shape) {
+    const auto found = std::ranges::find_if(all_, [&](const auto& each) { return each->shape() == shape; });
+    if (found == all_.end()) return nullptr;
+    std::unique_ptr<LaunchWithChildren> launch = std::move(*found);
+    all_.erase(found);
+    return launch;
+  }
+  void keep(std::unique_ptr<LaunchWithChildren> launch) {
+    constexpr std::size_t most = 16;
+    if (all_.size() == most) all_.pop_back();
+    all_.insert(all_.begin(), std::move(launch));
+  }
+  void clear() { all_.clear(); }
+  void leave(Context&, Owner) { clear(); }
+
+ private:
+  std::vector<std::unique_ptr<LaunchWithChildren>> all_;  ///< the last one first
+};
+
+void prepare(Context& context, DeviceModule& module) {
   require(module.is_loaded(), cudaErrorInvalidResourceHandle);  // a graph may hold it longer than the program
+  module.share_managed(context);
+  if (module.uses_heap()) static_cast<void>(heap_of(context.space.memory()));
+}
+
+void run(Context& context, std::unique_ptr<LaunchWithChildren> launch) {
+  if (!launch->run(context, machine::Patience::brief))
+    pause(context, std::move(launch));
+  else if (launch->can_repeat())
+    context.part<KeptLaunches>().keep(std::move(launch));
+}
+
+/// Runs a launch of this shape, if one is kept. Returns whether it is.
+bool repeat(Context& context, const LaunchShape& shape, void* const* arguments) {
+  std::unique_ptr<LaunchWithChildren> launch = context.part<KeptLaunches>().take(shape);
+  if (launch == nullptr) return false;
+  prepare(context, *shape.function->module);
+  launch->begin_again(context, arguments);
+  run(context, std::move(launch));
+  return true;
+}
+
+void perform(Context& context, const SharedLaunch& launch) {
   try {
-    module.share_managed(context);
-    if (module.uses_heap()) static_cast<void>(heap_of(context.space.memory()));
-    auto run = std::make_unique<LaunchWithChildren>(context, launch);
-    if (!run->run(context, machine::Patience::brief)) pause(context, std::move(run));
+    prepare(context, *launch->function->module);
+    run(context, std::make_unique<LaunchWithChildren>(context, launch));
   } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
     throw ApiError(cudaErrorInvalidConfiguration, e.what());
   }
@@ -466,7 +561,7 @@ SharedLaunch check(Context& context, const Request& request, void** arguments) {
   check_cluster(request, program);
   if (request.cooperative) check_cooperative(context, request, program);
   return std::make_shared<const CheckedLaunch>(CheckedLaunch{.function = share(*request.function),
-                                                             .cooperative = request.cooperative,
+                                                             .shape = shape_of(request),
                                                              .kernel = kernel,
                                                              .config = {.grid = dim3_of(request.grid),
                                                                         .block = dim3_of(request.block),
@@ -484,6 +579,10 @@ GraphNode node_of(const Request& request, const SharedLaunch& launch) {
 
 }  // namespace
 
+void forget_launches(Context& context) {
+  context.part<KeptLaunches>().clear();
+}
+
 GraphNode kernel_node(Context& context, const Request& request, void** arguments) {
   return node_of(request, check(context, request, arguments));
 }
@@ -491,6 +590,7 @@ GraphNode kernel_node(Context& context, const Request& request, void** arguments
 /// It runs in the stream's context, whichever is current.
 void launch_kernel(Context& context, const Request& request, void** arguments) {
   const AsOwner as(owner_of_stream(request.stream));
+  if (!is_busy(context) && !captures(request.stream) && repeat(context, shape_of(request), arguments)) return;
   const SharedLaunch launch = check(context, request, arguments);
   if (capture(request.stream, [&] { return node_of(request, launch); })) return;
   run_in_order(context, request.stream, [launch](Context& state) { perform(state, launch); });

@@ -32,5 +32,7 @@ int active_blocks(const Device& device, const code::Program& program, int block_
 GraphNode kernel_node(Context& context, const Request& request, void** arguments);
 /// Launches the kernel, or records it where the stream captures. Throws ApiError where the launch is not possible.
 void launch_kernel(Context& context, const Request& request, void** arguments);
+/// Other settings hold for those that come.
+void forget_launches(Context& context);
 
 }  // namespace warpmat::cuda

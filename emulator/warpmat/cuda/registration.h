@@ -87,6 +87,7 @@ struct Function {
   struct OfGpu {                          ///< cudaFuncSetAttribute
     int dynamic_shared_bytes = 48 << 10;  ///< at most
     bool non_portable_cluster = false;
+    friend bool operator==(const OfGpu&, const OfGpu&) = default;
   };
   std::array<OfGpu, most_gpus> of_gpu = {};
 

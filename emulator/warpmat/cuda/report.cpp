@@ -168,10 +168,7 @@ nlohmann::ordered_json error_json(const LaunchRecord& record) {
 }  // namespace
 
 void record_launch(Context& context, const Function& function, const LaunchRecord& record) {
-  if (context.settings.report.empty()) return;
-  const bool tells_nothing =
-      record.fault == cudaSuccess && record.result.absent_lanes.empty() && record.result.warnings.empty() && !record.profile;
-  if (!record.begun && tells_nothing) return;
+  if (context.settings.report.empty() || !tells(record)) return;
   function.module->set_recorded(function.name);
   nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},
                                  {"entry", function.name},

@@ -24,6 +24,12 @@ struct LaunchRecord {
   std::optional<Profile> profile = {};
 };
 
+/// Whether the record gets a line of the launch, if a record is kept.
+inline bool tells(const LaunchRecord& record) {
+  return record.begun || record.fault != cudaSuccess || record.profile || !record.result.absent_lanes.empty() ||
+         !record.result.warnings.empty();
+}
+
 /// The three sizes, as files have them.
 inline std::array<std::uint32_t, 3> sizes(const Dim3& size) {
   return {size.x, size.y, size.z};

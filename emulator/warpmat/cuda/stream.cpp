@@ -72,6 +72,10 @@ Owner owner_of_stream(Stream* handle) {
   return owner == 0 ? current_owner() : owner;
 }
 
+bool captures(Stream* handle) {
+  return stream_of(handle).capture != nullptr;
+}
+
 bool capture(Stream* handle, const std::function<GraphNode()>& make) {
   Stream& stream = stream_of(handle);
   if (stream.capture == nullptr) return false;
@@ -107,7 +111,7 @@ Work host_work(std::function<void()> function) {
 }
 
 void refuse_capture(Stream* handle) {
-  require(stream_of(handle).capture == nullptr, cudaErrorStreamCaptureUnsupported);
+  require(!captures(handle), cudaErrorStreamCaptureUnsupported);
 }
 
 WARPMAT_CUDA_API Error cudaStreamCreateWithPriority(Stream** stream, unsigned flags, int priority) {

@@ -45,6 +45,7 @@ Stream& stream_of(Stream* handle);
 /// The context that has it; of a default stream the current one.
 Owner owner_of_stream(Stream* handle);
 
+bool captures(Stream* handle);
 /// If the stream captures, adds the node that `make` gives to the graph. Returns whether it does.
 bool capture(Stream* handle, const std::function<GraphNode()>& make);
 /// Runs `node.work` in the order of the stream, or adds the node to the graph if the stream captures.

@@ -18,6 +18,7 @@ enum Error : int {
 
 struct GridSize {  ///< dim3
   std::uint32_t x, y, z;
+  friend bool operator==(const GridSize&, const GridSize&) = default;
 };
 
 enum CopyKind : int { host_to_host, host_to_device, device_to_host, device_to_device, by_address };

@@ -311,6 +311,23 @@ LaunchResult RunningLaunch::result() {
   return result;
 }
 
+bool RunningLaunch::can_repeat() const {
+  const Checks& checks = options_.checks;
+  const bool keeps_state = checks.races || checks.global || chunk_lists_ || time_left_;
+  return !keeps_state && reports_.none() && grid_->can_repeat();
+}
+
+void RunningLaunch::begin_again(void* const* arguments) {
+  const code::Program& program = state_.program;
+  for (const code::Parameter& parameter : program.parameters)
+    std::memcpy(state_.parameters.data() + parameter.offset, *arguments++, parameter.bytes);
+  constants_.insert(program, place_all(program, state_.memory), state_.parameters);
+  follow_writes(state_.memory, false);
+  state_.number = machine::next_launch_number();
+  printed_bytes_ = 0;
+  grid_->begin_again();
+}
+
 LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
                     const LaunchOptions& options) {
   RunningLaunch running(kernel, config, memory, arguments, options);

@@ -29,6 +29,11 @@ class RunningLaunch {
   /// Of a launch that has ended, once.
   LaunchResult result();
 
+  /// Whether begin_again() may follow its end: to prepare a launch takes longer than a small kernel runs. None that a check has reported.
+  bool can_repeat() const;
+  /// It is to run again, with other arguments: a pointer to each. The kernel's module and heap are placed anew where they are gone.
+  void begin_again(void* const* arguments);
+
  private:
   Kernel kernel_;
   const LaunchOptions& options_;

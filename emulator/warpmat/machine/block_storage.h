@@ -28,6 +28,7 @@ class BlockStorage {
   void add_warp(Block& block, LaneMask existing);
   const std::vector<WarpState*>& warps() const { return warps_; }
   std::span<std::uint8_t> shared() const { return shared_; }
+  std::size_t bytes() const { return piece_.size; }
   /// Those of a warp.
   std::uint8_t* registers(std::size_t warp) const { return registers_ + warp * register_bytes_; }
   /// As a block finds it; it has no warps.

@@ -22,10 +22,21 @@ class ConstantCopy {
   ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables, std::span<const std::uint8_t> parameters,
                std::size_t ranks = 1, SpareStorage* spare = nullptr)
       : spare_(spare),
+        ranks_(ranks),
         of_rank_(ranks == 1 || program.own_addresses.empty() ? 0 : aligned(program.constants.size() * 8)),
         piece_(SpareStorage::take_from(spare, program.constants.size() * 8 + (ranks - 1) * of_rank_ + code::register_alignment)) {
     begin_ = reinterpret_cast<std::uint8_t*>(aligned(reinterpret_cast<std::uintptr_t>(piece_.bytes.get())));
     if (!program.constants.empty()) std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
+    insert(program, variables, parameters);
+  }
+  ~ConstantCopy() {
+    if (spare_ != nullptr) spare_->give(std::move(piece_));
+  }
+  ConstantCopy(const ConstantCopy&) = delete;
+  ConstantCopy& operator=(const ConstantCopy&) = delete;
+
+  /// Takes others of the same program.
+  void insert(const code::Program& program, const std::vector<std::uint64_t>& variables, std::span<const std::uint8_t> parameters) {
     for (const code::Relocation& relocation : program.constant_relocations) {
       const std::uint64_t value = variables[static_cast<std::size_t>(relocation.variable)] + relocation.addend;
       for (int lane = 0; lane < warp_size; ++lane)
@@ -38,7 +49,7 @@ class ConstantCopy {
       if (row.bytes == 4) value |= value << 32;
       std::fill_n(reinterpret_cast<std::uint64_t*>(begin_ + row.at), warp_size * row.bytes / 8, value);
     }
-    for (std::size_t rank = 1; of_rank_ != 0 && rank < ranks; ++rank) {
+    for (std::size_t rank = 1; of_rank_ != 0 && rank < ranks_; ++rank) {
       std::uint8_t* const own = begin_ + rank * of_rank_;
       std::memcpy(own, begin_, program.constants.size() * 8);
       const auto add_rank = [&](auto* row) {
@@ -48,11 +59,6 @@ class ConstantCopy {
         each.wide ? add_rank(reinterpret_cast<std::uint64_t*>(own + each.at)) : add_rank(reinterpret_cast<std::uint32_t*>(own + each.at));
     }
   }
-  ~ConstantCopy() {
-    if (spare_ != nullptr) spare_->give(std::move(piece_));
-  }
-  ConstantCopy(const ConstantCopy&) = delete;
-  ConstantCopy& operator=(const ConstantCopy&) = delete;
 
   const std::uint8_t* begin() const { return begin_; }
   /// From the constants of one rank to those of the next.
@@ -64,7 +70,7 @@ class ConstantCopy {
   }
 
   SpareStorage* spare_;
-  std::size_t of_rank_;
+  std::size_t ranks_, of_rank_;
   SpareStorage::Piece piece_;
   std::uint8_t* begin_;
 };

@@ -13,18 +13,23 @@
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/quick_blocks.h>
-#include <warpmat/machine/spare_object.h>
 #include <warpmat/machine/threads.h>
 #include <warpmat/numeric/checked_size.h>
+#include <warpmat/numeric/rounding_mode.h>
 
 namespace warpmat::machine {
 namespace {
+
+std::uint64_t clusters_of(const LaunchState& launch) {
+  return launch.config.grid.count() / launch.config.cluster.count();
+}
 
 /// Runs the loops of `jobs` threads.
 template <typename Clusters>
@@ -53,31 +58,41 @@ class ClusterOrder {
 /// Throws MemoryLimit where so many clusters at once exceed LaunchOptions::most_block_bytes.
 void check_room(const LaunchState& launch, std::uint64_t clusters) {
   const std::uint64_t most = launch.options.most_block_bytes, blocks = clusters * launch.config.cluster.count();
+  if (most == 0) return;
   const std::uint64_t warps = (launch.config.block.count() + warp_size - 1) / warp_size;
   const std::uint64_t warp_bytes = launch.frame_bytes + std::uint64_t{warp_size} * launch.local_bytes;
   const CheckedSize bytes = CheckedSize(blocks) * (warps * warp_bytes + launch.shared_bytes);
-  if (most != 0 && !bytes.fits(most))
+  if (!bytes.fits(most))
     throw MemoryLimit(
         fmt::format("{} blocks at once, each with {} bytes of registers, local and shared memory, exceed the limit of {} bytes", blocks,
                     warps * warp_bytes + launch.shared_bytes, most));
 }
 
+/// How many threads the launch has now. Throws MemoryLimit.
+int jobs_of(const LaunchState& launch) {
+  int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(usable_cores());
+  if (!launch.options.observers.empty()) jobs = 1;
+  jobs = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), clusters_of(launch)));
+  check_room(launch, static_cast<std::uint64_t>(jobs));
+  return jobs;
+}
+
 /// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock. It takes
 /// fewer as fewer are left, so that all threads end at nearly the same time.
-class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
+class UnorderedGrid final : public GridRun {
  public:
-  UnorderedGrid(const LaunchState& launch, int jobs)
-      : launch_(launch),
-        jobs_(jobs),
-        size_(launch.config.grid.count() / launch.config.cluster.count()),
-        shares_(fewest_shares * static_cast<std::uint64_t>(jobs)),
-        order_(launch.options.schedule, size_),
-        end_(size_) {}
+  explicit UnorderedGrid(const LaunchState& launch)
+      : launch_(launch), size_(clusters_of(launch)), jobs_(jobs_of(launch)), order_(launch.options.schedule, size_), end_(size_) {
+    quick_.resize(static_cast<std::size_t>(jobs_));
+  }
 
   /// The loop of one thread.
   void work() {
+    const std::size_t thread = begun_threads_++;
+    if (thread >= quick_.size()) return;  // enough others are at work
+    const OuterRoundingMode mode(RoundingMode::nearest);  // as in Block::run(); setting it takes as long as a small block
+    QuickBlocks& quick = quick_blocks(thread);
     std::uint64_t operations = 0;
-    QuickBlocks quick(launch_);
     while (true) {
       const std::uint64_t share = next_share(), first = next_.fetch_add(share);
       if (first >= end_) break;
@@ -100,14 +115,38 @@ class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
     return result;
   }
 
+  bool can_repeat() const override {
+    constexpr std::size_t most_bytes = 1 << 20;
+    return error_ == nullptr && quick_.front()->ready() && quick_.front()->kept_bytes() * quick_.size() <= most_bytes;
+  }
+
+  void begin_again() override {
+    jobs_ = jobs_of(launch_);
+    quick_.resize(static_cast<std::size_t>(jobs_));
+    printed_.clear();
+    end_ = size_;
+    next_ = operations_ = 0;
+    begun_threads_ = 0;
+  }
+
  private:
   static constexpr std::uint64_t fewest_shares = 4;  ///< a thread takes at most 1 / (4 * threads) of the clusters that are left
   static constexpr std::uint64_t largest_share = 8;
 
+  /// Those that a thread has alone.
+  QuickBlocks& quick_blocks(std::size_t thread) {
+    std::unique_ptr<QuickBlocks>& quick = quick_[thread];
+    if (quick != nullptr && quick->ready())
+      quick->begin_launch();
+    else
+      quick = std::make_unique<QuickBlocks>(launch_);
+    return *quick;
+  }
+
   /// How many clusters a thread takes at once. Others may take some in between, so it is only nearly a part of what is left.
   std::uint64_t next_share() const {
     const std::uint64_t left = size_ - std::min<std::uint64_t>(next_, size_);
-    return std::clamp<std::uint64_t>(left / shares_, 1, largest_share);
+    return std::clamp<std::uint64_t>(left / (fewest_shares * static_cast<std::uint64_t>(jobs_)), 1, largest_share);
   }
 
   /// Returns the cluster's operations.
@@ -148,9 +187,10 @@ class UnorderedGrid final : public GridRun, public SpareObject<UnorderedGrid> {
   }
 
   const LaunchState& launch_;
-  int jobs_;
   std::uint64_t size_;  ///< clusters
-  std::uint64_t shares_;
+  int jobs_;
+  std::vector<std::unique_ptr<QuickBlocks>> quick_;  ///< by thread
+  std::atomic<std::size_t> begun_threads_ = 0;
   ClusterOrder order_;
   std::atomic<std::uint64_t> end_;  ///< no cluster from this one on begins
   std::mutex mutex_;
@@ -169,7 +209,7 @@ class Grid final : public GridRun {
   Grid(const LaunchState& launch, int jobs)
       : launch_(launch),
         jobs_(jobs),
-        size_(launch.config.grid.count() / launch.config.cluster.count()),
+        size_(clusters_of(launch)),
         first_wave_(cancels_launches(launch.program) ? (size_ + waves - 1) / waves : size_),
         order_(launch.options.schedule, size_),
         max_begun_(static_cast<std::size_t>(4 * jobs)) {}
@@ -432,13 +472,8 @@ class Grid final : public GridRun {
 }  // namespace
 
 std::unique_ptr<GridRun> make_grid(const LaunchState& launch) {
-  int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(usable_cores());
-  if (!launch.options.observers.empty()) jobs = 1;
-  jobs = static_cast<int>(
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
-  check_room(launch, static_cast<std::uint64_t>(jobs));
-  if (launch.program.orders_clusters) return std::make_unique<Grid>(launch, jobs);
-  return std::make_unique<UnorderedGrid>(launch, jobs);
+  if (launch.program.orders_clusters) return std::make_unique<Grid>(launch, jobs_of(launch));
+  return std::make_unique<UnorderedGrid>(launch);
 }
 
 }  // namespace warpmat::machine

@@ -32,6 +32,11 @@ class GridRun {
   virtual bool moved() const { return true; }
   /// Of a grid that has ended.
   virtual LaunchResult result() = 0;
+
+  /// Whether begin_again() may follow its end: what it keeps saves time, and takes little memory.
+  virtual bool can_repeat() const { return false; }
+  /// The same blocks are to run again, of a launch with another number and other constants.
+  virtual void begin_again() {}
 };
 
 /// The launch stays where it is as long as the grid lives.

@@ -90,6 +90,11 @@ void QuickBlocks::look_at(Cluster& cluster) {
   context_.defines = 1;
 }
 
+void QuickBlocks::begin_launch() {
+  begun_ = left_to_machine_ = 0;
+  context_.known = nullptr;
+}
+
 /// Prepares the storage for a block of this index.
 bool QuickBlocks::begin(const Dim3& index) {
   if (launch_.options.stop != nullptr && launch_.options.stop->load(std::memory_order_relaxed)) return false;
@@ -100,7 +105,7 @@ bool QuickBlocks::begin(const Dim3& index) {
     storage_->clear(launch_);
   if (follows_bytes_) std::ranges::copy(at_first_, plain_.begin());
   set_block(context_, launch_, index, storage_->shared(), launch_.program.shared_base);
-  context_.known = known_memory_of(launch_);
+  if (context_.known == nullptr) context_.known = known_memory_of(launch_);
   warps_.resize(count);
   const std::int32_t first = launch_.program.functions.front().first;
   for (std::size_t i = 0; i < count; ++i)

@@ -9,14 +9,13 @@
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/warp_state.h>
-#include <warpmat/numeric/rounding_mode.h>
 
 namespace warpmat::machine {
 
 /// Runs blocks of hot kernels while machine code executes all that their warps do: computations, accesses of memory that it knows, branches
 /// that separate lanes once, barriers of the whole block, exits. Such a block is its registers, its shared memory, and a place in the code
 /// for each warp. At anything else it becomes a Block in the same state, which goes on as if it had been one from the start: order, clocks
-/// and events are the same. Of one thread of a launch whose clusters have no order; while it lives, the thread rounds to nearest.
+/// and events are the same. Of one thread of a launch whose clusters have no order; the thread rounds to nearest.
 class QuickBlocks {
  public:
   explicit QuickBlocks(const LaunchState& launch);
@@ -26,6 +25,11 @@ class QuickBlocks {
   /// run yet: its observers say whether they would miss something.
   bool ready() const { return usable_ && looked_ && code_ != nullptr; }
   void look_at(Cluster& cluster);
+
+  /// The launch begins again, with another number.
+  void begin_launch();
+  /// Of memory, from block to block.
+  std::size_t kept_bytes() const { return storage_ == nullptr ? 0 : storage_->bytes(); }
 
   /// Runs cluster `number`. Null: it has ended, after so many operations. Else it is to go on.
   std::unique_ptr<Cluster> run(std::uint64_t number, std::uint64_t& operations);
@@ -49,7 +53,6 @@ class QuickBlocks {
   const code::Operation& operation(std::int32_t pc) const { return launch_.program.operations[static_cast<std::size_t>(pc)]; }
   const code::MachineCode& code_for(LaneMask lanes) const { return lanes == all_lanes ? *code_ : *partial_; }
 
-  const OuterRoundingMode mode_{RoundingMode::nearest};  // as in Block::run(); setting it takes as long as a small block
   const LaunchState& launch_;
   const code::MachineCode *code_ = nullptr, *partial_ = nullptr;
   bool usable_ = false, looked_ = false;

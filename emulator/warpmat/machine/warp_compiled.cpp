@@ -92,7 +92,8 @@ code::KnownMemory* known_memory_of(const LaunchState& launch) {
   thread_local OfLaunch last;
   if (last.launch == launch.number) return last.known.data();
   last.launch = launch.number;
-  for (code::KnownMemory& known : last.known)  // the next launch often uses the same; between launches buffers come, go and move
+  const std::size_t used = std::min(last.known.size(), launch.program.payloads.size());
+  for (code::KnownMemory& known : std::span(last.known).first(used))  // the next launch often uses the same; buffers come, go and move
     if (known.bytes != 0) known = known_memory(find_buffer(launch.memory, known.address));
   return last.known.data();
 }
