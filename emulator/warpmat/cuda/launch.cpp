@@ -261,7 +261,8 @@ class OneLaunch {
       record_.trap = fmt::format("kernel '{}': {}", launch_->function->name, refused_text(*address));
       ended = true;
     }
-    if (!ended || profiler_ || tells(record_)) record_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!ended || profiler_ || tells(record_))
+      record_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (ended) end(context);
     return ended;
   }
@@ -433,7 +434,7 @@ class LaunchWithChildren final : public Paused {
   const int gpu_ = current_gpu();
   std::uint64_t workspace_ = 0;
   std::optional<OneLaunch> current_;
-  bool is_child_ = false;  ///< the current one
+  bool is_child_ = false;                   ///< the current one
   std::list<ChildLaunch> waiting_, tails_;  ///< lists: an empty one allocates nothing
 };
 

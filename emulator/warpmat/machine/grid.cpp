@@ -89,7 +89,7 @@ class UnorderedGrid final : public GridRun {
   /// The loop of one thread.
   void work() {
     const std::size_t thread = begun_threads_++;
-    if (thread >= quick_.size()) return;  // enough others are at work
+    if (thread >= quick_.size()) return;                  // enough others are at work
     const OuterRoundingMode mode(RoundingMode::nearest);  // as in Block::run(); setting it takes as long as a small block
     QuickBlocks& quick = quick_blocks(thread);
     std::uint64_t operations = 0;

@@ -106,10 +106,10 @@ bool QuickBlocks::begin(const Dim3& index) {
   if (follows_bytes_) std::ranges::copy(at_first_, plain_.begin());
   set_block(context_, launch_, index, storage_->shared(), launch_.program.shared_base);
   if (context_.known == nullptr) context_.known = known_memory_of(launch_);
-  warps_.resize(count);
   const std::int32_t first = launch_.program.functions.front().first;
-  for (std::size_t i = 0; i < count; ++i)
-    warps_[i] = {.pc = first, .lanes = lanes_of_warp(launch_.config.block, i), .exited = 0, .apart = {}};
+  for (std::size_t i = new_warps_.size(); i < count; ++i)
+    new_warps_.push_back({.pc = first, .lanes = lanes_of_warp(launch_.config.block, i), .exited = 0, .apart = {}});
+  warps_ = new_warps_;
   return true;
 }
 
@@ -128,19 +128,50 @@ std::unique_ptr<Cluster> QuickBlocks::run(std::uint64_t number, std::uint64_t& o
 
 /// Runs the warps in Block::run()'s order, each until it waits at the barrier or exits. False: the current one needs the machine.
 bool QuickBlocks::run_warps() {
-  current_ = 0;
   waiting_ = 0;
-  for (std::size_t finished = 0; finished < warps_.size(); current_ = current_ + 1 == warps_.size() ? 0 : current_ + 1) {
+  current_ = run_straight();
+  for (std::size_t finished = current_; finished < warps_.size();) {
     ResumedWarp& warp = warps_[current_];
-    if (warp.finished || warp.waits) continue;
-    warp.slice = 0;
-    const End end = run_warp(warp, current_);
-    if (end == End::machine) return false;
-    if (end == End::barrier) continue;
-    ++finished;
-    if (waiting_ == static_cast<std::ptrdiff_t>(warps_.size() - finished)) release_barrier();
+    if (!warp.finished && !warp.waits) {
+      const End end = run_warp(warp, current_);
+      if (end == End::machine) return false;
+      finished += end == End::exit;
+      if (end == End::exit && waiting_ == static_cast<std::ptrdiff_t>(warps_.size() - finished)) release_barrier();
+    }
+    current_ = current_ + 1 == warps_.size() ? 0 : current_ + 1;
+    warps_[current_].slice = 0;
   }
   return true;
+}
+
+/// Runs the first warps, as many as code alone takes from the first operation to an exit, with all lanes. Returns the one where it does
+/// not, which goes on from there. Most kernels have no others, and what run_warp() does between warps would be a third of their time.
+std::size_t QuickBlocks::run_straight() {
+  CodeContext& c = context_;
+  const std::size_t full = launch_.config.block.count() / warp_size;
+  const std::int32_t first = warps_.front().pc;
+  if (code_->place(first).code == 0) return 0;
+  c.lanes = all_lanes;
+  c.apart = c.refused = 0;
+  c.most = warp_slice - 1;
+  for (std::size_t index = 0; index < full; ++index) {
+    ResumedWarp& warp = warps_[index];
+    c.frame = storage_->registers(index);
+    c.thread_indices = launch_.thread_indices.first_row(static_cast<int>(index));
+    c.pc = first;
+    c.left = c.most;
+    code_->run(c);
+    const std::int32_t executed = c.most - c.left - static_cast<std::int32_t>(c.refused);
+    const Operation& next = operation(c.pc);
+    warp.finished = next.semantics == Semantics::exit && !next.guarded && c.refused == 0 && c.left > 0;
+    if (!warp.finished) {
+      warp.pc = c.pc - static_cast<std::int32_t>(c.refused);
+      warp.count(executed);
+      return index;
+    }
+    warp.operations = static_cast<std::uint64_t>(executed) + 1;
+  }
+  return full;
 }
 
 /// All warps that are left wait.

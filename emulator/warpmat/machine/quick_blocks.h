@@ -40,6 +40,7 @@ class QuickBlocks {
   void find_code();
   bool begin(const Dim3& index);
   bool run_warps();
+  std::size_t run_straight();
   End run_warp(ResumedWarp& warp, std::size_t index);
   End run_code(ResumedWarp& warp, std::size_t index, LaneMask lanes, bool apart, std::int32_t& pc);
   bool end_some(ResumedWarp& warp, std::size_t index);
@@ -61,7 +62,7 @@ class QuickBlocks {
   std::vector<std::uint16_t> plain_;     ///< now
   std::unique_ptr<BlockStorage> storage_;
   code::CodeContext context_;
-  std::vector<ResumedWarp> warps_;
+  std::vector<ResumedWarp> new_warps_, warps_;  ///< when a block begins; now
   std::size_t current_ = 0;
   std::ptrdiff_t waiting_ = 0;  ///< warps at the barrier of this number
   std::uint64_t barrier_ = 0;
