@@ -310,6 +310,23 @@ TEST_CASE("device code of several objects is linked", "[cuda][slow]") {
   CHECK_THAT(outcome.err, ContainsSubstring("not freed: 16 bytes of cudaMalloc 1 at 0x200000000000\n"));
 }
 
+TEST_CASE("launches of one kernel and shape see what has changed between them", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string built = directory.path("repeated");
+  compile_program(built, {"repeated"}, {"-lineinfo"});
+  for (const char* const code : {"never", "always"}) {
+    const auto outcome = [&](const char* kind) {
+      return run_command({"cuda", "--quiet", "--jobs", "1", built, kind}, {std::string("WARPMAT_MACHINE_CODE=") + code});
+    };
+    CHECK(outcome("all").out ==
+          "4:0 4:1 8:0 8:1 12:0 12:1 16:0 16:1 20:0 20:1 x: 2210 2210\ny: 420 420\ncounted: 2314 2210\ncaptured: 2314 2210\n"
+          "without arguments: cudaErrorInvalidValue\nless shared memory: cudaErrorInvalidValue\nbehind a reset: 40 0\n");
+    CHECK_THAT(outcome("freed").err, ContainsSubstring("'cudaMalloc 1' of 512 bytes") && ContainsSubstring("which was freed"));
+    CHECK_THAT(outcome("beyond").err, ContainsSubstring("block (3,0,0), warp 0, lane 31"));
+  }
+}
+
 TEST_CASE("a failed assertion of a program of nvcc is reported", "[cuda][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;

@@ -6,6 +6,7 @@
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/ir/code.h>
 #include <warpmat/ir/machine_code.h>
+#include <warpmat/launch/running_launch.h>
 #include <warpmat/machine_code/use.h>
 
 #include "machine/kernel.h"
@@ -478,15 +479,61 @@ TEST_CASE("machine code has the instructions that the kernels have", "[machine_c
   if (sets.front() == "AVX-512" && !narrow.empty()) CHECK(places_of(find_program_compiler(false), sets.front()) != narrow);
 }
 
-TEST_CASE("what code knows of memory it knows no longer where that has gone", "[machine_code]") {
-  const Module module = module_of(".param .u64 in, .param .u64 out", R"(
+const char* const adds_one = R"(
     .reg .b32 %i, %x; .reg .b64 %in, %out, %at;
     ld.param.u64 %in, [in]; ld.param.u64 %out, [out];
     mov.u32 %i, %tid.x; mul.wide.u32 %at, %i, 4; add.u64 %in, %in, %at; add.u64 %out, %out, %at;
     ld.global.u32 %x, [%in]; add.u32 %x, %x, 1; st.global.u32 [%out], %x;
     ret;
-)",
-                                  "sm_90");
+)";
+
+TEST_CASE("a launch that has ended, and has reported nothing, runs again with other arguments", "[machine_code]") {
+  const Module module = module_of(".param .u64 in, .param .u64 out", adds_one, "sm_90");
+  for (const code::CompileProgram compile : compilers()) {
+    const Compiling compiling(compile);
+    for (const int jobs : {1, 3}) {
+      DeviceMemory memory;
+      const std::uint64_t out = memory.allocate(160, "out"), sixes = memory.allocate(std::vector<std::uint32_t>(40, 6), "6");
+      const LaunchOptions options{.jobs = jobs};
+      RunningLaunch launch(Kernel(module, "k"), {{5}, {40}}, memory, {sixes, out}, options);
+      REQUIRE(launch.run(machine::Patience::brief));
+      const std::uint64_t operations = launch.result().operations;
+      for (std::uint32_t value = 10; value < 13; ++value) {
+        REQUIRE(launch.can_repeat());
+        std::uint64_t in = memory.allocate(std::vector<std::uint32_t>(40, value), "in"), to = out;
+        void* const arguments[] = {&in, &to};
+        launch.begin_again(arguments);
+        REQUIRE(launch.run(machine::Patience::brief));
+        CHECK(launch.result().operations == operations);
+        CHECK(memory.read<std::uint32_t>(out, 40) == std::vector<std::uint32_t>(40, value + 1));
+        memory.free(in);
+      }
+    }
+  }
+}
+
+TEST_CASE("a launch runs again neither with checks that keep what they have seen, nor without code", "[machine_code]") {
+  const Module module = module_of(".param .u64 in, .param .u64 out", adds_one, "sm_90");
+  const auto repeats = [&](code::CompileProgram compile, const LaunchOptions& options) {
+    const Compiling compiling(compile);
+    DeviceMemory memory;
+    const std::uint64_t in = memory.allocate(128, "in");
+    RunningLaunch launch(Kernel(module, "k"), {{5}, {32}}, memory, {in, in}, options);
+    REQUIRE(launch.run(machine::Patience::brief));
+    static_cast<void>(launch.result());
+    return launch.can_repeat();
+  };
+  CHECK_FALSE(repeats(nullptr, {}));
+  for (const code::CompileProgram compile : compilers()) {
+    CHECK(repeats(compile, {}));
+    CHECK_FALSE(repeats(compile, {.most_seconds = 1000}));
+    CHECK_FALSE(repeats(compile, {.checks = {.races = true}}));
+    CHECK_FALSE(repeats(compile, {.checks = {.uninitialised = true, .global = true}}));
+  }
+}
+
+TEST_CASE("what code knows of memory it knows no longer where that has gone", "[machine_code]") {
+  const Module module = module_of(".param .u64 in, .param .u64 out", adds_one, "sm_90");
   for (const code::CompileProgram compile : compilers()) {
     const Compiling compiling(compile);
     const Kernel kernel(module, "k");
