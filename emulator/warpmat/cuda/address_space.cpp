@@ -18,6 +18,7 @@
 #include <warpmat/cuda/open_file.h>
 #include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/large_pages.h>
 #include <warpmat/machine/stored_buffer.h>
 
 namespace warpmat::cuda {
@@ -141,6 +142,7 @@ std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind,
     if (followed_) memory_.set_unwritten(address, bytes);
   } else {
     address = map_shared(bytes);
+    machine::want_large_pages(pointer(address), bytes);
     memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), bytes}, name);
     allow(address, all_gpus);
   }

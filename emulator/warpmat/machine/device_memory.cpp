@@ -13,13 +13,10 @@
 
 #include <fmt/core.h>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include <warpmat/ir/address_windows.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/large_pages.h>
 #include <warpmat/machine/stored_buffer.h>
 #include <warpmat/machine/texture.h>
 
@@ -77,17 +74,6 @@ FreedBytes& freed_bytes() {
   return all;
 }
 
-/// Has the system take large pages for the bytes, where it has some: a kernel that streams through its buffers otherwise waits a tenth of
-/// its time for the addresses of small ones. Not for huge buffers, which programs often use here and there alone.
-void want_large_pages([[maybe_unused]] std::uint8_t* data, [[maybe_unused]] std::uint64_t bytes) {
-#if defined(MADV_HUGEPAGE)
-  constexpr std::uint64_t page = 2 << 20, most = std::uint64_t{1} << 30;
-  const std::uint64_t before = (page - reinterpret_cast<std::uintptr_t>(data) % page) % page;
-  if (bytes < before + page || bytes > most) return;
-  static_cast<void>(::madvise(data + before, (bytes - before) / page * page, MADV_HUGEPAGE));
-#endif
-}
-
 /// Zeroed bytes. Large ones take memory of the machine only where they are touched.
 StoredBuffer::Bytes zeroed(std::uint64_t bytes) {
   if (StoredBuffer::Bytes again = freed_bytes().take(bytes)) {
@@ -96,7 +82,7 @@ StoredBuffer::Bytes zeroed(std::uint64_t bytes) {
   }
   StoredBuffer::Bytes data(static_cast<std::uint8_t*>(std::calloc(bytes, 1)));
   if (data == nullptr && bytes != 0) throw std::bad_alloc();
-  want_large_pages(data.get(), bytes);
+  machine::want_large_pages(data.get(), bytes);
   return data;
 }
 
