@@ -85,8 +85,11 @@ std::uint64_t Block::operations() const {
   return sum;
 }
 
-bool Block::use_reservation() {
-  return --reservation_left_ >= 0;
+Block::Use Block::use_reservation(const WarpState& warp) {
+  constexpr int between_looks = 64;
+  if (--reservation_left_ < 0) return Use::is_over;
+  if (reservation_left_ % between_looks != 0 || !warp.only_polls()) return Use::granted;
+  return cluster_.only_polls() ? Use::is_over : Use::gives_way;
 }
 
 /// A wait for a time, between two polls, uses up the reservation as polls do. What comes before the first ordered operation does not count:

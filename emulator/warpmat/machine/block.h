@@ -104,8 +104,12 @@ class Block {
 
   static constexpr int reservation_accesses = 1024;  ///< ordered operations until the next block gets the reservation
   bool has_reservation() const { return has_reservation_; }
-  /// Counts an ordered operation. Returns false if the reservation is used up.
-  bool use_reservation();
+  enum class Use : std::uint8_t { granted, is_over, gives_way };
+  /// Counts an ordered operation. Now and then it looks whether the warp only polls: then the others of the cluster have their turn, and
+  /// the reservation is over if these only poll, too.
+  Use use_reservation(const WarpState& warp);
+  /// How many this reservation has had.
+  int used_accesses() const { return reservation_accesses - std::max(reservation_left_, 0); }
 
   /// Of the last access which has this number, or another one that shares its place.
   LastAccess& last_access(std::uint32_t access) { return accesses_[access % accesses_.size()]; }

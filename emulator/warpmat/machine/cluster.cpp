@@ -98,6 +98,12 @@ bool Cluster::idle_reservation() const {
   return progress_ == progress_before_ && std::ranges::all_of(blocks_, [](const auto& block) { return block->only_waits(); });
 }
 
+std::uint64_t Cluster::used_accesses() const {
+  int most = 0;
+  for (const auto& block : blocks_) most = std::max(most, block->used_accesses());
+  return static_cast<std::uint64_t>(most);
+}
+
 bool Cluster::only_polls() const {
   return std::ranges::all_of(blocks_, [](const auto& block) { return block->only_polls(); });
 }

@@ -77,6 +77,8 @@ class Cluster {
   bool leap();
   /// Whether the last reservation brought no progress, and no warp computes what may bring it later: all poll, or wait for a time.
   bool idle_reservation() const;
+  /// Of its block that has used most of the last reservation.
+  std::uint64_t used_accesses() const;
   /// Whether no warp waits for a time either.
   bool only_polls() const;
   /// Of all that decides what it does next while global memory stays as it is.

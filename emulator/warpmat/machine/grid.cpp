@@ -388,7 +388,7 @@ class Grid final : public GridRun {
     const std::uint64_t reads = cluster.take_clock_reads();
     idle_reservations_ = idle ? idle_reservations_ + 1 : 0;
     polling_reservations_ = repeats || (waits && cluster.only_polls()) ? polling_reservations_ + 1 : 0;
-    const std::uint64_t accesses = repeats ? accesses_of_repetition : std::uint64_t{Block::reservation_accesses};
+    const std::uint64_t accesses = repeats ? accesses_of_repetition : cluster.used_accesses();
     idle_accesses_ = idle ? idle_accesses_ + accesses + reads : 0;
     progress_ += idle ? 0 : 1;
     clock_read_ |= reads != 0;

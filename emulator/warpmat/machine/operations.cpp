@@ -31,7 +31,12 @@ Step in_order(WarpState& warp, const Operation& operation, Perform perform) {
 
 Step reserve(WarpState& warp) {
   if (!warp.block().has_reservation()) return Step::needs_reservation;
-  return warp.block().use_reservation() ? Step::next : Step::reservation_is_over;
+  switch (warp.block().use_reservation(warp)) {
+    case Block::Use::granted: break;
+    case Block::Use::is_over: return Step::reservation_is_over;
+    case Block::Use::gives_way: return Step::gives_way;
+  }
+  return Step::next;
 }
 
 Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {

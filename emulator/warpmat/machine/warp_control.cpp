@@ -83,10 +83,12 @@ WarpState::Status WarpState::run_splits(int& budget) {
         if (splits_.size() > 1) ++current_;
         return Status::yielded;
       // The operation executes later, as if it had not been reached.
+      case Step::gives_way:
       case Step::needs_reservation:
       case Step::reservation_is_over:
         --operations_;
         announced_ = true;
+        if (result == Step::gives_way) return Status::yielded;
         return result == Step::needs_reservation ? Status::needs_reservation : Status::reservation_is_over;
     }
     if (++split_slice_ < split_slice) continue;

@@ -283,7 +283,7 @@ class WarpState {
   // ---- The context of the executing split, which the bodies of operations use (operations.h)
 
   /// What follows an operation.
-  enum class Step : std::uint8_t { next, leave_split, yield, needs_reservation, reservation_is_over };
+  enum class Step : std::uint8_t { next, leave_split, yield, gives_way, needs_reservation, reservation_is_over };
   /// To the split's next operation.
   Step advance() {
     ++split().pc;
