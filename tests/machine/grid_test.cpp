@@ -113,6 +113,32 @@ TEST_CASE("every block runs once, and counts its operations, for every number of
   CHECK(operations % (2 * blocks) == 0);
 }
 
+TEST_CASE("blocks whose warps only wait for others give their turn away, for every number of threads", "[machine][grid]") {
+  const Module module = module_of(".param .u64 out", R"(
+    .reg .b64 %out; .reg .b32 %i, %n, %came; .reg .pred %first, %waits;
+    ld.param.u64 %out, [out];
+    mov.u32 %i, %tid.x; mov.u32 %n, %nctaid.x; setp.eq.u32 %first, %i, 0;
+    @!%first bra BEHIND;
+    atom.global.add.u32 %came, [%out], 1;
+  POLL:
+    ld.acquire.gpu.global.u32 %came, [%out]; setp.lt.u32 %waits, %came, %n;
+    @%waits bra POLL;
+  BEHIND:
+    bar.sync 0;
+    ret;
+)",
+                                  "sm_90");
+  std::set<std::uint64_t> operations;
+  for (const int jobs : {1, 2, 7}) {
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4, "out");
+    operations.insert(launch(Kernel(module, "k"), {{16}, {128}}, memory, {out}, {.jobs = jobs}).operations);
+    CHECK(memory.read<std::uint32_t>(out, 1) == std::vector<std::uint32_t>{16});
+  }
+  CHECK(operations.size() == 1);
+  CHECK(*operations.begin() < std::uint64_t{16} * 1024);  // a turn of 1,024 polls would be more than 3,000 operations of each
+}
+
 TEST_CASE("what blocks print is in the order of their numbers, for every number of threads", "[machine][grid]") {
   const std::string before = R"(
 .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
