@@ -58,6 +58,12 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// The words of a text, between blanks and line ends.
+inline std::vector<std::string> words_in(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
 /// What `action` throws, or "nothing".
 template <typename Action>
 std::string message_of(Action action) {
