@@ -58,18 +58,6 @@ TEST_CASE("A block's digest depends on the instruction", "[approximate]") {
   CHECK(block_digest(*flushing, 0xc30) != block_digest(*exact, 0xc30));  // results are subnormal there
 }
 
-TEST_CASE("Every recorded instruction has its twin of one half", "[approximate]") {
-  // The upper half of a register of two is the function of the upper half.
-  for (const std::string function : {"ex2.approx.", "tanh.approx."})
-    for (const std::string type : {"f16", "bf16"}) {
-      const std::string ftz = function == "ex2.approx." && type == "bf16" ? "ftz." : "";
-      for (std::uint32_t a = 0; a < 0x10000; a += 0x101) {
-        const std::uint32_t one = in_first_lane(function + ftz + type, a, 0) & 0xffff;
-        CHECK(in_first_lane(function + ftz + type + "x2", a << 16 | a, 0) == (one << 16 | one));
-      }
-    }
-}
-
 // Vectors compute what lies within bounds of exponents; the lane functions compute the rest.
 TEST_CASE("Approximate instructions: a warp's lanes are those of the lane functions, at the bounds of vectors too", "[approximate]") {
   using scalar::Modifiers;
