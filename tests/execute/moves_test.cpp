@@ -162,18 +162,6 @@ TEST_CASE("ldmatrix loads what the PTX ISA's formulas say, of every shape, x1, x
   CHECK(tally.failures() == "");
 }
 
-TEST_CASE("ldmatrix may read one row through many lanes") {
-  std::mt19937_64 random(21);
-  SharedMemory memory = random_memory(random);
-  Register addresses;
-  addresses.fill(48);
-  Registers r(4);
-  load(ldmatrix(4, false), memory, addresses, r.list());
-  for (std::size_t q = 0; q < 4; ++q)
-    for (std::size_t lane = 4; lane < 32; ++lane) CHECK(r[q][lane] == r[0][lane % 4]);
-  CHECK(half_of(r[0], 0, 0) == (memory.bytes()[48] | memory.bytes()[49] << 8));
-}
-
 TEST_CASE("stmatrix stores what the PTX ISA's formulas say and nothing else") {
   std::mt19937_64 random(22);
   Tally tally;
@@ -213,46 +201,6 @@ TEST_CASE("where stmatrix rows overlap, the higher lane's row stays") {
     const std::size_t lane = 28 + column / 2;  // row 7 of matrix 3
     CHECK((memory.bytes()[64 + 2 * column] | memory.bytes()[65 + 2 * column] << 8) == half_of(r[3], lane, column % 2));
   }
-}
-
-TEST_CASE("stmatrix after ldmatrix restores the memory, ldmatrix after stmatrix the registers") {
-  const int number = GENERATE(1, 2, 4);
-  const bool trans = GENERATE(false, true);
-  CAPTURE(number, trans);
-  std::mt19937_64 random(24);
-  SharedMemory memory = random_memory(random);
-  const std::vector<std::uint8_t> before = copy(memory);
-  const Register addresses = distinct_rows(random);
-  Registers r(number);
-  load(ldmatrix(number, trans), memory, addresses, r.list());
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(8 * number); ++lane)
-    std::ranges::fill(memory.bytes().subspan(addresses[lane], row_bytes), std::uint8_t{0});
-  CHECK(copy(memory) != before);
-  store(stmatrix(number, trans), memory, addresses, r.list());
-  CHECK(copy(memory) == before);
-
-  r.fill(random);
-  Registers again(number);
-  store(stmatrix(number, trans), memory, addresses, r.list());
-  load(ldmatrix(number, trans), memory, addresses, again.list());
-  CHECK(again.values() == r.values());
-}
-
-TEST_CASE("a matrix loaded plain and stored with .trans is transposed in memory, and so is one moved by movmatrix") {
-  std::mt19937_64 random(25);
-  SharedMemory memory = random_memory(random), moved = memory;
-  const std::vector<std::uint8_t> before = copy(memory);
-  const Register addresses = distinct_rows(random);
-  Registers r(1);
-  load(ldmatrix(1, false), memory, addresses, r.list());
-  store(stmatrix(1, true), memory, addresses, r.list());
-  move(movmatrix(), r[0], r[0]);
-  store(stmatrix(1, false), moved, addresses, r.list());
-  for (std::size_t row = 0; row < 8; ++row)
-    for (std::size_t column = 0; column < 8; ++column)
-      for (std::size_t byte = 0; byte < 2; ++byte)
-        CHECK(memory.bytes()[addresses[row] + 2 * column + byte] == before[addresses[column] + 2 * row + byte]);
-  CHECK(copy(memory) == copy(moved));
 }
 
 TEST_CASE("movmatrix transposes as the PTX ISA's formulas say, on every target, and twice is the identity") {

@@ -9,45 +9,7 @@ namespace {
 
 constexpr Path paths[] = {Path::fast, Path::reference};
 
-/// Executes warp `warp` of `warps` where its registers lie.
-void execute_in_place(const Instruction& instruction, WarpArrays& warps, std::size_t warp, Path path) {
-  std::array<std::vector<std::uint32_t*>, operand_name_count> lists;
-  Batch batch;
-  for (const Operand& operand : instruction.form().operands) {
-    auto& list = lists[static_cast<std::size_t>(operand.name)];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(operand.words()); ++i) list.push_back(warps.word(operand.name, warp, i));
-    if (operand.written)
-      batch.destination = list;
-    else
-      batch.source(operand.name) = list;
-  }
-  SharedMemory memory = warps.shared_memory(warp);
-  batch.use(memory);
-  execute(instruction, batch, 1, {.path = path});
-}
-
 }  // namespace
-
-TEST_CASE("registers may have any alignment of a 32-bit word: every form, alone and in batches") {
-  constexpr std::size_t count = 2;
-  for (const Form& form : forms()) {
-    const Instruction instruction(form, target_with(form));
-    for (const std::size_t words : {1U, 2U, 5U}) {  // 4, 8 and 20 bytes behind a multiple of 16
-      WarpArrays expected(form, count, std::nullopt, 5, words);
-      WarpArrays alone = expected;
-      expected.execute_each(instruction, 0, count);
-      for (const Path path : paths) {
-        CAPTURE(form.opcode, words, path == Path::fast);
-        WarpArrays batch(form, count, std::nullopt, 5, words);
-        execute(instruction, batch.batch(), count, {.path = path});
-        CHECK(batch == expected);
-      }
-      for (std::size_t warp = 0; warp < count; ++warp) execute_in_place(instruction, alone, warp, paths[(warp + words) % 2]);
-      CAPTURE(form.opcode, words);
-      CHECK(alone == expected);
-    }
-  }
-}
 
 // ---- C over D -----------------------------------------------------------------------------------------------------------------------
 
