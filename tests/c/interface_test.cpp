@@ -105,25 +105,6 @@ TEST_CASE("C: every form on every target that has it is found, always the same o
     }
 }
 
-TEST_CASE("one machine name means one arithmetic on one hardware", "[c]") {
-  for (const Target& target : targets()) {
-    std::map<std::string, const Form*> first;
-    for (const Form& form : forms()) {
-      if (unavailable(form, target)) continue;
-      const Lowering* lowering = find_lowering(form, target.hardware);
-      const auto sass = sass_name(form, *lowering);
-      if (!sass) continue;
-      const auto [at, is_new] = first.try_emplace(*sass, &form);
-      CAPTURE(form.opcode, at->second->opcode, std::string(target.name), *sass);
-      CHECK((is_new || find_lowering(*at->second, target.hardware)->semantics == lowering->semantics));
-      CHECK(at->second->shape == form.shape);
-      CHECK(at->second->operands.size() == form.operands.size());
-      CHECK(find_sass(*sass, target) == at->second);
-    }
-    CHECK((first.size() > 10 || target.number < 75));
-  }
-}
-
 TEST_CASE("C: layouts both ways", "[c]") {
   for (const Form& form : forms()) {
     const warpmat_instruction* instruction = found(form.opcode.c_str(), std::string(target_with(form).name).c_str());
