@@ -86,28 +86,6 @@ const Form& form(std::string_view opcode) {
 
 }  // namespace
 
-TEST_CASE("the forms of the dense 16-, 19- and 8-bit instructions and of the moves exist") {
-  std::vector<std::string> opcodes{"movmatrix.sync.aligned.m8n8.trans.b16",
-                                   "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
-                                   "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
-                                   "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-                                   "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
-                                   "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32",
-                                   "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
-                                   "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
-                                   "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"};
-  for (const char* number : {"x1", "x2", "x4"})
-    for (const char* trans : {"", ".trans"})
-      for (const char* mnemonic : {"ldmatrix", "stmatrix"})
-        opcodes.push_back(fmt::format("{}.sync.aligned.m8n8.{}{}.shared.b16", mnemonic, number, trans));
-  for (const char* shape : {"m8n8k16", "m16n8k16", "m16n8k32"})
-    for (const char* a : {"s8", "u8"})
-      for (const char* b : {"s8", "u8"})
-        for (const char* satfinite : {"", ".satfinite"})
-          opcodes.push_back(fmt::format("mma.sync.aligned.{}.row.col{}.s32.{}.{}.s32", shape, satfinite, a, b));
-  for (const std::string& opcode : opcodes) CHECK(form(opcode).opcode == opcode);
-}
-
 TEST_CASE("a form is what its opcode says") {
   const Form& mma = form("mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32");
   CHECK(mma.mnemonic == Mnemonic::mma);
@@ -315,40 +293,6 @@ TEST_CASE("an unknown opcode is explained by the nearest form and the difference
     CHECK(find_form(r.opcode) == nullptr);
     CHECK_FALSE(contains(text, "\n"));
     for (const std::string& part : r.parts) CHECK(contains(text, part));
-  }
-}
-
-TEST_CASE("a form is available from its baseline target and its PTX version on, and the reason says so otherwise") {
-  struct Row {
-    const char* opcode;
-    int baseline;
-    PtxVersion ptx;
-  };
-  constexpr Row rows[] = {{"ldmatrix.sync.aligned.m8n8.x4.shared.b16", 75, {6, 5}},
-                          {"stmatrix.sync.aligned.m8n8.x4.shared.b16", 90, {7, 8}},
-                          {"movmatrix.sync.aligned.m8n8.trans.b16", 75, {7, 8}},
-                          {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 75, {6, 5}},
-                          {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 80, {7, 0}},
-                          {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", 80, {7, 0}},
-                          {"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", 80, {7, 0}},
-                          {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", 75, {6, 5}},
-                          {"mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32", 80, {7, 0}},
-                          {"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", 80, {7, 0}}};
-  for (const Row& r : rows) {
-    const Form& f = form(r.opcode);
-    for (const Target& t : targets()) {
-      CAPTURE(r.opcode, t.name);
-      const auto reason = unavailable(f, t);
-      CHECK(reason.has_value() == (t.number < r.baseline));
-      if (reason) CHECK(*reason == fmt::format("{} needs sm_{} or later; the target is {}", r.opcode, r.baseline, t.name));
-    }
-    const Target& newest = targets().back();
-    const PtxVersion before = r.ptx.minor > 0 ? PtxVersion{r.ptx.major, r.ptx.minor - 1} : PtxVersion{r.ptx.major - 1, 9};
-    CHECK_FALSE(unavailable(f, newest, r.ptx).has_value());
-    const auto reason = unavailable(f, newest, before);
-    REQUIRE(reason.has_value());
-    CHECK(contains(*reason, "needs PTX " + to_string(r.ptx) + " or later"));
-    CHECK(contains(*reason, to_string(before)));
   }
 }
 
