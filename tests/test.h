@@ -64,6 +64,13 @@ inline std::vector<std::string> words_in(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
+/// The numbers of a text, as C++ writes them.
+inline std::vector<std::uint64_t> numbers_in(const std::string& text) {
+  std::vector<std::uint64_t> numbers;
+  for (const std::string& word : words_in(text)) numbers.push_back(std::stoull(word, nullptr, 0));
+  return numbers;
+}
+
 /// What `action` throws, or "nothing".
 template <typename Action>
 std::string message_of(Action action) {

@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::c_find_test {
-
 namespace {
 
 warpmat_operand_info operand_at(const warpmat_instruction* instruction, int index) {
@@ -23,8 +22,6 @@ warpmat_call call_with(const std::vector<warpmat_registers>& operands) {
   call.operand_count = operands.size();
   return call;
 }
-
-}  // namespace
 
 TEST_CASE("C: a scalar instruction is found, always the same object, and described", "[c][find]") {
   const warpmat_instruction* const fma = found("fma.ftz.rn.f32", "sm_90");
@@ -200,4 +197,5 @@ TEST_CASE("C: a matrix call may leave out the stride, which is optional and at t
   CHECK(std::string(error.message) == "wmma.load.a.sync.aligned.row.m16n16k16.f16: 2 operands are needed; 1 given");
 }
 
+}  // namespace
 }  // namespace warpmat::c_find_test

@@ -31,8 +31,6 @@ std::vector<double> counted(std::size_t count) {
   return values;
 }
 
-}  // namespace
-
 TEST_CASE("C: a matrix is scattered into a warp's registers, wherever they are, and gathered", "[c][matrices]") {
   const warpmat_instruction* const mma = found(opcode, "sm_80");
   const std::vector<double> a = counted(16 * 16);
@@ -206,4 +204,5 @@ TEST_CASE("C: scale factors' matrix, and packed rows", "[c][matrices]") {
   CHECK(warpmat_unpack_rows("b4x16_p64", e2m1, 1, 8, bytes.data(), back.data(), &error) == WARPMAT_BAD_ARGUMENT);
 }
 
+}  // namespace
 }  // namespace warpmat::c_matrices_test

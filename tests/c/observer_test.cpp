@@ -15,10 +15,9 @@
 #include "test.h"
 
 namespace warpmat::c_observer_test {
+namespace {
 
 using namespace observer_kernels;
-
-namespace {
 
 using Lines = std::vector<std::string>;
 
@@ -274,8 +273,6 @@ Lines told_in_c(const Case& of, unsigned events) {
   return lines;
 }
 
-}  // namespace
-
 TEST_CASE("C: observers are told every event that C++'s are, with all that is known of it", "[c][observer]") {
   std::set<std::string> told;
   for (const Case& each : cases()) {
@@ -347,15 +344,11 @@ TEST_CASE("C: without `events` an observer asks for what its callbacks are told"
   CHECK(runs.at("operation") + runs.at("preparation") + in_runs == wanted["operation"] + wanted["preparation"]);
 }
 
-namespace {
-
 /// An observer that changes what it asks for.
 struct Curious {
   warpmat_observer observer = sized<warpmat_observer>();
   std::vector<std::string> told;
 };
-
-}  // namespace
 
 TEST_CASE("C: an observer asks for other events in its callbacks", "[c][observer]") {
   Curious curious;
@@ -528,4 +521,5 @@ TEST_CASE("C: observers of older programs, and wrong ones", "[c][observer]") {
   CHECK(launched.run() == WARPMAT_OK);
 }
 
+}  // namespace
 }  // namespace warpmat::c_observer_test

@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::pairing_test {
-
 namespace {
 
 /// C (16 x 8, f32) = A (16 x 32, f16) B^T (8 x 32, f16) of one warp, in two steps along k. Registers are loaded directly.
@@ -144,8 +143,6 @@ Module by_ldmatrix(const std::string& writer, const std::string& reader) {
 const std::string swizzle_64 = "shr.u32 %l7, %l0, 1; and.b32 %l7, %l7, 3; xor.b32 %l1, %l1, %l7;\n";
 const std::string other_swizzle = "and.b32 %l7, %l0, 3; xor.b32 %l1, %l1, %l7;\n";
 
-}  // namespace
-
 TEST_CASE("A kernel that forms the products it is told of runs to its end", "[checks]") {
   CHECK(verdict(Direct{}) == "right");
   CHECK(verdict(Direct{.epilogue = "mul.f32 %c0, %c0, 0f40000000;\n"}) == "right");
@@ -247,8 +244,6 @@ next:
   says(says_of("128"), "stores the sum for C[8,0] as C[4,0]");
 }
 
-namespace {
-
 /// O (16 x 8) = S V, S (16 x 8) = A B^T as in Direct, in registers; V is 8 x 8. `pack` makes %b0 of rows 2q and 2q + 1 of V, in %h0 and
 /// %h1.
 constexpr const char* second_product = R"(
@@ -283,8 +278,6 @@ std::string verdict_of_two(const Module& module) {
     launch_products(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, o, v}, {parse_products("S=A*B^T:16x8x32;O=S*V:16x8x8")});
   });
 }
-
-}  // namespace
 
 TEST_CASE("A product's result in registers is a factor of the next product", "[checks]") {
   CHECK(verdict_of_two(two_products("mov.b32 %b0, {%h0, %h1};")) == "nothing");
@@ -453,4 +446,5 @@ TEST_CASE("A convolution is told by its tensors' sizes", "[checks]") {
     says(message_of([&] { static_cast<void>(parse_products(wrong)); }), "is no convolution", "write Y=conv(X,F):NxHxWxC*KxRxS");
 }
 
+}  // namespace
 }  // namespace warpmat::pairing_test

@@ -7,14 +7,11 @@
 #include "test.h"
 
 namespace warpmat::product_registers_test {
-
 namespace {
 
 std::string product(const std::string& accumulators) {
   return "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {" + accumulators + "}, %l1, %l1, 0, 1, 1, 0, 0;\n";
 }
-
-}  // namespace
 
 TEST_CASE("products with the same accumulators have the number of the first one", "[checks]") {
   const std::string low = product("%f0, %f1, %f2, %f3"), high = product("%f4, %f5, %f6, %f7");
@@ -42,4 +39,5 @@ TEST_CASE("a program without wgmma has no registers of products", "[checks]") {
   CHECK(checks::ProductRegisters(program_of(kernel)).next_concerned.empty());
 }
 
+}  // namespace
 }  // namespace warpmat::product_registers_test

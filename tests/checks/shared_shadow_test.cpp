@@ -4,11 +4,10 @@
 #include "test.h"
 
 namespace warpmat::shared_shadow_test {
+namespace {
 
 using checks::SharedShadow;
 using State = SharedShadow::Copy::State;
-
-namespace {
 
 constexpr std::size_t bytes = 1600;
 
@@ -46,8 +45,6 @@ struct Copy {
   std::uint32_t bytes = 16;
   int warp = 0;
 };
-
-}  // namespace
 
 TEST_CASE("Copies of whole warps leave the shadow that their lanes leave", "[checks][copies]") {
   std::vector<std::uint8_t> memory(bytes);
@@ -336,4 +333,5 @@ TEST_CASE("a row that a warp stores initialises its own bytes and no others", "[
     }
 }
 
+}  // namespace
 }  // namespace warpmat::shared_shadow_test

@@ -6,7 +6,6 @@
 // without nvcc.
 
 namespace warpmat::errors_test {
-
 namespace {
 
 /// The lines of a text, without those that begin with one of `left_out`.
@@ -17,8 +16,6 @@ std::vector<std::string> lines_without(const std::string& text, const std::vecto
     if (std::ranges::none_of(left_out, [&](const std::string& begin) { return line.starts_with(begin); })) lines.push_back(line);
   return lines;
 }
-
-}  // namespace
 
 TEST_CASE("errors have the codes and the stickiness that an H200 gave", "[cuda][slow]") {
   if (!has_nvcc()) return;
@@ -44,4 +41,5 @@ TEST_CASE("errors have the codes and the stickiness that an H200 gave", "[cuda][
   for (std::size_t i = 0; i < ours.size(); ++i) CHECK(ours[i] == theirs[i]);
 }
 
+}  // namespace
 }  // namespace warpmat::errors_test

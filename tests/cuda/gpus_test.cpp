@@ -12,8 +12,6 @@ Outcome run_on(const std::string& gpus, std::vector<std::string> program) {
   return run_command(program);
 }
 
-}  // namespace
-
 TEST_CASE("two GPUs answer as two H200 did", "[cuda][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
@@ -53,4 +51,5 @@ TEST_CASE("a program has 1 to 16 GPUs", "[cuda]") {
   CHECK(run_on("16", {"true"}).status == 0);
 }
 
+}  // namespace
 }  // namespace warpmat::command_test

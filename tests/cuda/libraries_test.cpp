@@ -6,7 +6,6 @@
 // The libraries as processes load them beside others of the same names.
 
 namespace warpmat::libraries_test {
-
 namespace {
 
 const std::string folder = cuda_libraries_path() + "/";
@@ -15,8 +14,6 @@ const std::string folder = cuda_libraries_path() + "/";
 std::string other_runtime() {
   return (std::filesystem::path(cuda_program_path()).parent_path() / "other_runtime/libcudart.so.13").string();
 }
-
-}  // namespace
 
 TEST_CASE("the driver needs no libcudart: another one in the process does no harm", "[cuda]") {
   const Outcome outcome = run_program(driver_program_path(), {"scale"}, {"LD_PRELOAD=" + other_runtime(), "LD_LIBRARY_PATH=" + folder});
@@ -63,4 +60,5 @@ TEST_CASE("NVIDIA's libraries load with the nvJitLink that links nothing, and Py
   CHECK_THAT(outcome.out, ContainsSubstring("libnvJitLink.so.13"));
 }
 
+}  // namespace
 }  // namespace warpmat::libraries_test

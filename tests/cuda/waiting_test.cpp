@@ -35,8 +35,6 @@ std::string expected() {
          "misaligned, managed, comparison: 1 1 1\nthreads: cudaSuccess, 1\n";
 }
 
-}  // namespace
-
 TEST_CASE("programs whose kernels wait print the same on any number of threads", "[cuda][waiting][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
@@ -62,4 +60,5 @@ TEST_CASE("programs whose kernels wait print the same on any number of threads",
   }
 }
 
+}  // namespace
 }  // namespace warpmat::waiting_test

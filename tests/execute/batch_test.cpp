@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::batch_test {
-
 namespace {
 
 /// A form of each kind: with one and two words a register, with metadata, with scale factors, and all that addresses memory.
@@ -44,8 +43,6 @@ bool spoil(WarpArrays& warps, const Form& form, std::size_t warp) {
   }
   return false;
 }
-
-}  // namespace
 
 TEST_CASE("a batch may share a source among its warps") {
   for (const char* opcode : opcodes())
@@ -175,4 +172,5 @@ TEST_CASE("an instruction executes batches on several threads at once") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::batch_test

@@ -10,7 +10,6 @@
 #include "test.h"
 
 namespace warpmat::block_scale_test {
-
 namespace {
 
 using Codes = std::vector<std::uint64_t>;
@@ -168,8 +167,6 @@ std::string trap_of(const Instruction& mma, FormRegisters& registers) {
   return "";
 }
 
-}  // namespace
-
 TEST_CASE("every block-scaled mma agrees with the oracle bit for bit, with all byte-ids and thread-ids") {
   std::mt19937_64 random(85);
   Tally tally;
@@ -307,4 +304,5 @@ TEST_CASE("with scale factors at the limits of the common case the fast path giv
   }
 }
 
+}  // namespace
 }  // namespace warpmat::block_scale_test

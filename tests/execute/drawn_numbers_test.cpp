@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::drawn_numbers_test {
-
 namespace {
 
 struct Case {
@@ -150,8 +149,6 @@ void draw_sizes(const Form& form, FormRegisters& registers, int, std::mt19937_64
   }
 }
 
-}  // namespace
-
 TEST_CASE("numbers of any size, subnormal ones among them, have the reference's results with every instruction set") {
   constexpr Case cases[] = {
       {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "sm_80", 1500},
@@ -193,4 +190,5 @@ TEST_CASE("few infinities and NaNs among numbers have the reference's results wi
   compare_sets(cases, 29, draw_few_specials);
 }
 
+}  // namespace
 }  // namespace warpmat::drawn_numbers_test

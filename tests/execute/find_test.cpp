@@ -10,7 +10,6 @@
 #include "test.h"
 
 namespace warpmat::find_test {
-
 namespace {
 
 constexpr std::size_t warps = 2;
@@ -121,8 +120,6 @@ void store(const Row& row, const Register_& r, int sign_extended_from, Words& wo
     }
   }
 }
-
-}  // namespace
 
 TEST_CASE("find: every scalar instruction with a kernel, by its opcode, computes what its kernel does on registers in any place") {
   std::mt19937_64 random(28);
@@ -351,4 +348,5 @@ TEST_CASE("find: a result may be a source's registers, and an optional predicate
   for (std::size_t lane = 0; lane < warp_size; ++lane) CHECK(p[lane] == (a[lane] < a[warp_size + lane] ? 1u : 0u));
 }
 
+}  // namespace
 }  // namespace warpmat::find_test

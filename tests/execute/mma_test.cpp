@@ -9,7 +9,6 @@
 #include "test.h"
 
 namespace warpmat::mma_test {
-
 namespace {
 
 // ---- Registers by the oracle's formulas, never by the emulator's fragments ----------------------------------------------------------
@@ -246,8 +245,6 @@ std::vector<const Form*> mma_forms() {
   return out;
 }
 
-}  // namespace
-
 TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit for bit") {
   constexpr std::size_t wide_cases = 8, narrow_cases = 4;
   std::mt19937_64 random(40);
@@ -369,4 +366,5 @@ TEST_CASE("of a register that d lists several times, what the later place gets s
   });
 }
 
+}  // namespace
 }  // namespace warpmat::mma_test

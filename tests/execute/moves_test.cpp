@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::moves_test {
-
 namespace {
 
 constexpr std::size_t row_bytes = 16;
@@ -129,8 +128,6 @@ std::uint32_t part_of(const Form& form, const Register& r, std::size_t lane, std
 std::uint16_t half_of(const Register& r, std::size_t lane, std::size_t half) {
   return static_cast<std::uint16_t>(r[lane] >> (16 * half));
 }
-
-}  // namespace
 
 TEST_CASE("ldmatrix loads what the PTX ISA's formulas say, of every shape, x1, x2, x4, plain and transposed, on every target") {
   std::mt19937_64 random(20);
@@ -430,4 +427,5 @@ TEST_CASE("of a register that ldmatrix lists twice, the later matrix stays") {
   CHECK(r[0] == plain[1]);
 }
 
+}  // namespace
 }  // namespace warpmat::moves_test

@@ -4,16 +4,11 @@
 #include "test.h"
 
 namespace warpmat::placement_test {
-
 namespace {
 
 constexpr Path paths[] = {Path::fast, Path::reference};
 
-}  // namespace
-
 // ---- C over D -----------------------------------------------------------------------------------------------------------------------
-
-namespace {
 
 /// C and D of some warps in one array, at random places that overlap in every way, and the other sources apart.
 class OverlappingWarps {
@@ -63,8 +58,6 @@ class OverlappingWarps {
   Position c_, d_;
   std::vector<std::uint32_t> words_;
 };
-
-}  // namespace
 
 TEST_CASE("C and D of a batch may overlap in any way: both paths, in batches and warp by warp, for every form and target") {
   std::mt19937_64 random(45);
@@ -127,4 +120,5 @@ TEST_CASE("registers of ldmatrix and stmatrix may overlap the memory: all is rea
   }
 }
 
+}  // namespace
 }  // namespace warpmat::placement_test

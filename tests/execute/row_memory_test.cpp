@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::row_memory_test {
-
 namespace {
 
 constexpr Path paths[] = {Path::fast, Path::reference};
@@ -32,8 +31,6 @@ std::vector<Access> expected_log(const Form& form, WarpArrays& warps, std::uint6
       log.push_back({form.mnemonic == Mnemonic::stmatrix, warp, lane, warps.word(OperandName::p, warp, 0)[lane] + above, Form::row_bytes});
   return log;
 }
-
-}  // namespace
 
 TEST_CASE("memory behind callbacks: every form that addresses memory, each row in the order of lanes") {
   for (const Form& form : forms()) {
@@ -163,4 +160,5 @@ TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stm
     }
 }
 
+}  // namespace
 }  // namespace warpmat::row_memory_test

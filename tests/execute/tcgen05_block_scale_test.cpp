@@ -6,7 +6,6 @@
 // cut. So these tests are of layouts (scale factors and metadata in tensor memory, data path layouts), not of rounding.
 
 namespace warpmat::tcgen05_test {
-
 namespace {
 
 constexpr double e2m1_values[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
@@ -29,8 +28,6 @@ std::uint32_t chunk_at(std::uint32_t start, std::uint32_t leading, int line, int
 float d_at(const TensorMemory& memory, int lane, int column) {
   return std::bit_cast<float>(memory.word(lane, column));
 }
-
-}  // namespace
 
 TEST_CASE("tcgen05.mma kind::mxf4 and mxf4nvf4: scale factors come from their words and bytes of tensor memory", "[execute][tcgen05]") {
   struct Case {
@@ -353,4 +350,5 @@ TEST_CASE("zero-column masks are those of the ISA's examples", "[layout][tcgen05
         "0001110000111000");
 }
 
+}  // namespace
 }  // namespace warpmat::tcgen05_test

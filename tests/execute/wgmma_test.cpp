@@ -6,10 +6,9 @@
 #include "test.h"
 
 namespace warpmat::wgmma_test {
+namespace {
 
 using Catch::Matchers::StartsWith;
-
-namespace {
 
 using Words = std::vector<std::uint32_t>;
 
@@ -47,8 +46,6 @@ const Target& hopper() {
 Wgmma wgmma(const std::string& opcode, const WgmmaImmediates& immediates = {}) {
   return {*find_wgmma(opcode), hopper(), newest_ptx, immediates};
 }
-
-}  // namespace
 
 TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[execute][wgmma]") {
   std::set<std::string> types;
@@ -325,4 +322,5 @@ TEST_CASE("a chain of wgmma that is none changes nothing", "[execute][wgmma]") {
   CHECK(d == before);
 }
 
+}  // namespace
 }  // namespace warpmat::wgmma_test

@@ -10,7 +10,6 @@
 // are chained by the oracle over the elements that this table names.
 
 namespace warpmat::wmma_test {
-
 namespace {
 
 /// What the card's wmma.load put into each place, or wmma.store took from it: the numbers of elements in memory, for each lane, register
@@ -90,8 +89,6 @@ std::vector<std::uint8_t> random_bytes(std::mt19937_64& random) {
   return bytes;
 }
 
-}  // namespace
-
 TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmma]") {
   REQUIRE(measured().size() == 488);  // 122 opcodes: generic with and without a stride, .global, .shared
   std::mt19937_64 random(1);
@@ -119,8 +116,6 @@ TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmm
   CHECK(tally.failures() == "");
   CHECK(tally.comparisons() > 100'000);
 }
-
-namespace {
 
 /// Where the elements of an operand lie, as the card's loads and stores say: by row and column, the lane, register and element of the
 /// register.
@@ -250,8 +245,6 @@ void compare_product(Tally& tally, const Instruction& wmma, FormRegisters& regis
   }
 }
 
-}  // namespace
-
 TEST_CASE("wmma.mma multiplies the matrices that the card's loads make, by the steps of its machine instructions", "[wmma]") {
   std::mt19937_64 random(2);
   Tally tally;
@@ -352,4 +345,5 @@ TEST_CASE("wmma.mma whose D registers are also sources gives what an H200 gives"
   CHECK(compared > 2 * 50);
 }
 
+}  // namespace
 }  // namespace warpmat::wmma_test

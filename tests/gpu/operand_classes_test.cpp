@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::operand_classes_test {
-
 namespace {
 
 struct NamedProduct {
@@ -38,8 +37,6 @@ std::vector<NamedProduct> products_of(const OperandClass& operand_class) {
   return found;
 }
 
-}  // namespace
-
 TEST_CASE("operand classes have names, and every product has several", "[gpu]") {
   std::set<std::string_view> names;
   for (const OperandClass& c : operand_classes()) {
@@ -62,4 +59,5 @@ TEST_CASE("the generators of random bits are splitmix64's and FNV's", "[gpu]") {
   CHECK(hash_name("a") == 0xaf63dc4c8601ec8c);
 }
 
+}  // namespace
 }  // namespace warpmat::operand_classes_test

@@ -10,7 +10,6 @@
 #include "test.h"
 
 namespace warpmat::mutants_test {
-
 namespace {
 
 std::set<std::string> changes(const char* opcode, Hardware hardware) {
@@ -25,8 +24,6 @@ std::vector<Recording> recordings() {
   for (const std::filesystem::path& path : recording_files(source_path("tests/vectors/sm_90"))) all.push_back(read_recording(path));
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("every deviation, every constant and every floor has mutants of some form", "[mutants]") {
   std::set<std::string> names;
@@ -106,4 +103,5 @@ TEST_CASE("a sweep reports mutants of the arithmetic", "[mutants][faults]") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::mutants_test

@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::wgmma_mutants_test {
-
 namespace {
 
 const WgmmaForm& form_of(std::string_view rest) {
@@ -45,8 +44,6 @@ bool refuted(const WgmmaForm& form, const Mutant& mutant, std::map<const Answers
   return false;
 }
 
-}  // namespace
-
 TEST_CASE("recorded answers refute every mutant of the arithmetic of wgmma, turned floors of f16 results among them", "[gpu][wgmma]") {
   std::size_t mutants = 0, floors = 0;
   for (const char* opcode :
@@ -65,4 +62,5 @@ TEST_CASE("recorded answers refute every mutant of the arithmetic of wgmma, turn
   CHECK(floors > 4);
 }
 
+}  // namespace
 }  // namespace warpmat::wgmma_mutants_test

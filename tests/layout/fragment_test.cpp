@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::fragment_test {
-
 namespace {
 
 // Where elements lie is known to the compiler.
@@ -30,8 +29,6 @@ constexpr Fragment transposed = fragment_m8n8(4, true);
 static_assert(transposed.matrices() == 4 && transposed.registers() == 4);
 static_assert(transposed.element({1, 2, 16}) == Element{3, 0, 2});
 
-}  // namespace
-
 TEST_CASE("64-bit elements fill 64-bit registers, of which an operand has two words each") {
   constexpr Fragment f = fragment_a({16, 8, 8}, 64);
   CHECK(f.registers() == 4);
@@ -40,4 +37,5 @@ TEST_CASE("64-bit elements fill 64-bit registers, of which an operand has two wo
   CHECK(OperandRow{.name = OperandName::a, .format = Format::f64, .fragment = f}.operand().words() == 8);
 }
 
+}  // namespace
 }  // namespace warpmat::fragment_test

@@ -32,8 +32,6 @@ std::vector<std::string> errors(std::string_view text, std::string_view target_n
   return out;
 }
 
-}  // namespace
-
 TEST_CASE("parser: .version, .target and .address_size") {
   const Program program = parse(".version 7.8\n.target sm_86\n.address_size 64\n");
   CHECK(program.version() == PtxVersion{7, 8});
@@ -276,4 +274,5 @@ TEST_CASE("parser: what stands in a statement") {
   CHECK(program.matrix_statements() == std::vector<const Statement*>{&load});
 }
 
+}  // namespace
 }  // namespace warpmat::parser_test

@@ -21,8 +21,6 @@ void check_round_trip(const std::string& text, std::string_view target_name = {}
   CHECK(print(again) == printed);
 }
 
-}  // namespace
-
 TEST_CASE("print: the whole of a program") {
   const Program program = parse(
       "mov.u32 lane, %laneid; .shared .align 16 .b16 tile[64], rest; .shared .u32 count; // remark\n"
@@ -81,4 +79,5 @@ TEST_CASE("print: random programs over all forms and scalar instructions come ba
   for (int i = 0; i < 300; ++i) check_round_trip(random_program(random, 20, i % 2 == 0));
 }
 
+}  // namespace
 }  // namespace warpmat::print_test

@@ -9,8 +9,6 @@ std::string trap_message(Warp& warp) {
   return message_of([&] { run(warp); });
 }
 
-}  // namespace
-
 TEST_CASE("run: a new warp is zero but for its shared memory's size") {
   const Program program = parse(".shared .b8 v[100]; .reg .b64 a;", "sm_80");
   const Warp warp(program), padded(program, 4096), tight(program, 10);
@@ -298,4 +296,5 @@ TEST_CASE("run: a copy of a warp goes its own way") {
   CHECK(moved.shared().bytes()[0] == 4);
 }
 
+}  // namespace
 }  // namespace warpmat::run_test

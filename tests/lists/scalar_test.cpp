@@ -92,8 +92,6 @@ std::vector<Instruction> instructions(InstructionKind kind) {
   return out;
 }
 
-}  // namespace
-
 TEST_CASE("scalar: a statement computes what its instruction does on the same registers") {
   std::mt19937 random(6);
   for (const Instruction& instruction : instructions(InstructionKind::scalar)) {
@@ -274,4 +272,5 @@ TEST_CASE("scalar: a statement says what each of its operands is") {
   CHECK_THROWS_AS(program.statements()[3].described(1), std::out_of_range);
 }
 
+}  // namespace
 }  // namespace warpmat::scalar_test

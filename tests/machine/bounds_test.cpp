@@ -31,8 +31,6 @@ const std::vector<std::string> clocks{"mov.u32 %r2, %clock; add.u32 %d, %d, %r2;
                                       "mov.u64 %l2, %globaltimer; nanosleep.u32 100;",
                                       "mov.u32 %r2, %globaltimer_lo; and.b32 %r2, %r2, 1023; nanosleep.u32 %r2;"};
 
-}  // namespace
-
 TEST_CASE("a loop that polls what never changes is a deadlock, whatever clocks it reads", "[machine][bounds]") {
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const std::string poll = clocks[i % clocks.size()] + flags[i];
@@ -133,8 +131,6 @@ L:  mov.u64 %l2, %clock64;
   for (const std::uint32_t ticks : waited) CHECK((ticks >= 100000 && ticks < 110000));
 }
 
-namespace {
-
 /// The kernel prints `format` with the arguments 7 and 2000000000, each of 32 bits.
 Module printing_kernel(const std::string& format) {
   std::string characters;
@@ -158,8 +154,6 @@ std::string printed(const std::string& format, const LaunchOptions& options = {}
   const std::uint64_t out = memory.allocate(4 * threads, "out");
   return launch(Kernel(printing_kernel(format), "k"), {{1}, {threads}}, memory, {out}, options).printed;
 }
-
-}  // namespace
 
 TEST_CASE("printf: a width or precision of more than a mebibyte is a trap, not minutes", "[machine][bounds]") {
   const auto begun = std::chrono::steady_clock::now();
@@ -242,4 +236,5 @@ TEST_CASE("a launch ends after its seconds, whatever it does", "[machine][bounds
   CHECK(message_of([&] { words_of(word_kernel(""), {2}, {64}, {.jobs = -1}); }).find("jobs") != std::string::npos);
 }
 
+}  // namespace
 }  // namespace warpmat::bounds_test

@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::bulk_copy_test {
-
 namespace {
 
 constexpr std::uint32_t tile_bytes = 8192, untouched = 0xa5;
@@ -87,8 +86,6 @@ std::string report(const std::string& copy) {
     run(tile_kernel(copy), map, pattern(8192), {0, 0, 0});
   });
 }
-
-}  // namespace
 
 TEST_CASE("Swizzles of 128 bytes keep atoms of 32 and 64 bytes together", "[machine][bulk]") {
   // PTX ISA 9.1 section 5.5.7: the chunks of 16 bytes that lie in a line of 128, by the number of the line.
@@ -192,22 +189,9 @@ TEST_CASE("A reduction of a box is that of its elements' type, or of bits as wid
 )",
                                          c.operation);
     const Module reducing = tile_kernel(copy);
-    for (const auto& [type, bits] : {std::pair{"u8", 8U},
-                                     {"u16", 16U},
-                                     {"u32", 32U},
-                                     {"s32", 32U},
-                                     {"u64", 64U},
-                                     {"s64", 64U},
-                                     {"f16", 16U},
-                                     {"f32", 32U},
-                                     {"f64", 64U},
-                                     {"bf16", 16U},
-                                     {"f32_ftz", 32U},
-                                     {"tf32", 32U},
-                                     {"tf32_ftz", 32U},
-                                     {"u4x16", 4U}}) {
+    for (const std::string& type : words_in("u8 u16 u32 s32 u64 s64 f16 f32 f64 bf16 f32_ftz tf32 tf32_ftz u4x16")) {
       INFO(c.operation << " of " << type);
-      const unsigned count = 128 / bits;
+      const unsigned count = 128 / static_cast<unsigned>(std::stoi(type.substr(type.find_first_of("12345678"))));
       const TensorMap::Arguments map{
           .type = find_tensor_type(type).value(), .rank = 3, .dims = {2 * count, 1, 1}, .strides = {32, 32}, .box = {count, 1, 1}};
       const std::string message = message_of([&] { run(reducing, map, pattern(32), {static_cast<int>(count), 0, 0}); });
@@ -278,4 +262,5 @@ TEST_CASE("Tensor maps are checked as the driver checks them", "[machine][bulk]"
   CHECK_FALSE(TensorMap::decode(std::vector<std::uint8_t>(128)));
 }
 
+}  // namespace
 }  // namespace warpmat::bulk_copy_test

@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::cluster_deadlock_test {
-
 namespace {
 
 constexpr const char* meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; ";
@@ -22,8 +21,6 @@ std::string end_of(const std::string& first, const std::string& second) {
   return message_of(
       [&] { launch(Kernel(module, "k"), {.grid = {2}, .block = {64}, .cluster = {2}}, memory, {out}, {.most_operations = 10'000'000}); });
 }
-
-}  // namespace
 
 TEST_CASE("A block waits at its mbarrier for another block that never arrives", "[machine][cluster][deadlock]") {
   const std::string wanted =
@@ -61,4 +58,5 @@ TEST_CASE("A loop that counts its tests is no deadlock before it ends", "[machin
   CHECK(found == std::vector<std::uint32_t>(32, 5000));
 }
 
+}  // namespace
 }  // namespace warpmat::cluster_deadlock_test

@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::cluster_test {
-
 namespace {
 
 std::vector<std::uint32_t> run(const Module& module, Dim3 grid, Dim3 cluster, std::uint32_t threads, const LaunchOptions& options = {}) {
@@ -20,8 +19,6 @@ constexpr const char* both_arrive = R"(
     barrier.cluster.arrive.release.aligned;
     barrier.cluster.wait.acquire.aligned;
 )";
-
-}  // namespace
 
 TEST_CASE("Numbers of blocks, clusters and places in them", "[machine][cluster]") {
   // Word of the block (x, y): rank, %cluster_ctaid.y, %clusterid.x and .y, %cluster_nctarank.
@@ -437,4 +434,5 @@ TEST_CASE("Copies of .cta_group::2 count at the mbarrier of either block of a pa
   CHECK_THAT(message_of([&] { run(body("128", far)); }), ContainsSubstring("with .cta_group::2 both belong to one pair"));
 }
 
+}  // namespace
 }  // namespace warpmat::cluster_test

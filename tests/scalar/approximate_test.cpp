@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::approximate_test {
-
 namespace {
 
 /// The first lane's result of a two-operand instruction.
@@ -27,8 +26,6 @@ std::uint32_t in_first_lane(const std::string& opcode, std::uint32_t a, std::uin
 struct BestAgain {
   ~BestAgain() { use_best_instruction_set(); }
 };
-
-}  // namespace
 
 // `warpmat exhaust` compares all 4096 blocks of each.
 TEST_CASE("Approximate instructions: an H200's answers to whole blocks of operands", "[approximate]") {
@@ -165,4 +162,5 @@ TEST_CASE("Approximate division: an H200's answers where the operands are scaled
   }
 }
 
+}  // namespace
 }  // namespace warpmat::approximate_test

@@ -3,35 +3,15 @@
 #include "scalar/lanes.h"
 
 namespace warpmat::integer_test {
+namespace {
 
 // Integer instructions against 128-bit arithmetic, one bit or one number at a time.
 
-namespace {
-
 __extension__ typedef __int128 int128;
 
-constexpr std::uint64_t numbers[] = {0,
-                                     1,
-                                     2,
-                                     3,
-                                     7,
-                                     0x7f,
-                                     0x80,
-                                     0xff,
-                                     0x7fff,
-                                     0x8000,
-                                     0xffff,
-                                     0x10000,
-                                     0x123456,
-                                     0x7fffffff,
-                                     0x80000000,
-                                     0xffffffff,
-                                     0x89abcdef,
-                                     0x100000000,
-                                     0x7fffffffffffffff,
-                                     0x8000000000000000,
-                                     0xffffffffffffffff,
-                                     0xfedcba9876543210};
+const std::vector<std::uint64_t> numbers = numbers_in(
+    "0 1 2 3 7 0x7f 0x80 0xff 0x7fff 0x8000 0xffff 0x10000 0x123456 0x7fffffff 0x80000000 0xffffffff 0x89abcdef 0x100000000 "
+    "0x7fffffffffffffff 0x8000000000000000 0xffffffffffffffff 0xfedcba9876543210");
 
 struct Type {
   int bits;
@@ -50,8 +30,6 @@ struct Type {
 };
 
 constexpr Type u32{32, false}, s32{32, true};
-
-}  // namespace
 
 TEST_CASE("shifts beyond the width, bit fields and searches", "[scalar]") {
   for (const std::uint64_t a : numbers)
@@ -131,4 +109,5 @@ TEST_CASE("every table of lop3", "[scalar]") {
   for (std::uint64_t table = 0; table < 256; ++table) CHECK((run_scalar_lane("lop3.b32", {a, b, c, table}) & 0xff) == table);
 }
 
+}  // namespace
 }  // namespace warpmat::integer_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::form_test {
-
 namespace {
 
 std::vector<std::string> split(const std::string& opcode) {
@@ -83,8 +82,6 @@ const Form& form(std::string_view opcode) {
   REQUIRE(found != nullptr);
   return *found;
 }
-
-}  // namespace
 
 TEST_CASE("a form is what its opcode says") {
   const Form& mma = form("mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32");
@@ -310,4 +307,5 @@ TEST_CASE("a target that comes later inherits what baseline targets have, and no
   CHECK(std::ranges::all_of(wgmma_forms(), [&](const WgmmaForm& form) { return unavailable(form, later, newest_ptx).has_value(); }));
 }
 
+}  // namespace
 }  // namespace warpmat::form_test
