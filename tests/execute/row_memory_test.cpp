@@ -32,26 +32,6 @@ std::vector<Access> expected_log(const Form& form, WarpArrays& warps, std::uint6
   return log;
 }
 
-TEST_CASE("memory behind callbacks: every form that addresses memory, each row in the order of lanes") {
-  for (const Form& form : forms()) {
-    if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix) continue;
-    const Instruction instruction(form, target_with(form));
-    for (const Path path : paths) {
-      CAPTURE(form.opcode, path == Path::fast);
-      WarpArrays expected(form, count, std::nullopt, 81);
-      WarpArrays warps = expected;
-      expected.execute_each(instruction, 0, count);
-      NotedMemory observed{.warps = &warps, .base = WarpArrays::memory_base};
-      const RowMemory memory = observed.callbacks();
-      Batch batch = warps.batch();
-      batch.rows = &memory;
-      execute(instruction, batch, count, {.path = path});
-      CHECK(warps == expected);
-      CHECK(observed.log == expected_log(form, warps, 0));
-    }
-  }
-}
-
 TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
   constexpr std::uint64_t above = std::uint64_t{5} << 40;
   for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x4.b16", "stmatrix.sync.aligned.m8n8.x2.trans.b16"})
