@@ -1,5 +1,7 @@
 #include "tools/report/element_array.h"
 
+#include <warpmat/formats.h>
+
 #include "command.h"
 #include "test.h"
 #include "tools/report/npy.h"
@@ -17,26 +19,12 @@ struct FormatFacts {
   std::uint64_t one;  ///< the bit pattern of the number 1
 };
 
-constexpr FormatFacts formats[] = {
-    {"f64", 64, false, 0x3ff0000000000000},
-    {"f32", 32, false, 0x3f800000},
-    {"tf32", 32, false, 0x3f800000},
-    {"bf16", 16, false, 0x3f80},
-    {"f16", 16, false, 0x3c00},
-    {"e4m3", 8, false, 0x38},
-    {"e5m2", 8, false, 0x3c},
-    {"e3m2", 8, false, 0x0c},
-    {"e2m3", 8, false, 0x08},
-    {"e2m1", 8, false, 0x2},
-    {"ue8m0", 8, false, 127},
-    {"ue4m3", 8, false, 0x38},
-    {"s32", 32, true, 1},
-    {"s8", 8, true, 1},
-    {"u8", 8, true, 1},
-    {"s4", 8, true, 1},
-    {"u4", 8, true, 1},
-    {"b1", 8, true, 1},
-};
+/// What numeric/format_test.cpp holds against the standards.
+const std::vector<FormatFacts> formats = [] {
+  std::vector<FormatFacts> all;
+  for (const FormatRow& f : format_rows()) all.push_back({f.name.data(), std::max(8, f.bits), is_integer(f), from_double(f.format, 1)});
+  return all;
+}();
 
 constexpr DType dtypes[] = {DType::uint8, DType::uint16, DType::uint32,  DType::uint64,  DType::int8,   DType::int16,
                             DType::int32, DType::int64,  DType::float16, DType::float32, DType::float64};
