@@ -198,7 +198,7 @@ TEST_CASE("graphs of the driver have nodes of kernels, fills and copies", "[cuda
   std::uint64_t numbers = 0;
   unsigned count = 5;
   std::vector<unsigned> end(6);
-  void* const context = current_context();
+  void* context = current_context();
   REQUIRE(Call<void**, const void*>("cuModuleLoadData")(&module, text) == 0);
   REQUIRE(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, module, "scale") == 0);
   REQUIRE(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&numbers, 24) == 0);
@@ -309,7 +309,7 @@ TEST_CASE("the driver says what its handles are", "[cuda]") {
   unsigned count = 0, flags = 9;
   unsigned long long id = 0, other_id = 0;
   int value = 9;
-  void* const context = current_context();
+  void* context = current_context();
   REQUIRE(Call<void**, const void*>("cuModuleLoadData")(&module, text) == 0);
   REQUIRE(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, module, "scale") == 0);
 
@@ -365,7 +365,7 @@ TEST_CASE("the driver says what its handles are", "[cuda]") {
 TEST_CASE("the driver says what lies at an address, and of which pool it is", "[cuda]") {
   void* pool = nullptr;
   std::uint64_t address = 0, pooled = 0;
-  void* const context = current_context();
+  void* context = current_context();
   REQUIRE(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&address, 64) == 0);
   REQUIRE(Call<void**, int>("cuDeviceGetDefaultMemPool")(&pool, 0) == 0);
   REQUIRE(Call<std::uint64_t*, std::size_t, void*, void*>("cuMemAllocFromPoolAsync")(&pooled, 64, pool, nullptr) == 0);

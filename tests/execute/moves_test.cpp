@@ -24,9 +24,6 @@ Instruction ldmatrix(int number, bool trans) {
 Instruction stmatrix(int number, bool trans) {
   return {fmt::format("stmatrix.sync.aligned.m8n8.x{}{}.shared.b16", number, trans ? ".trans" : ""), "sm_90"};
 }
-Instruction movmatrix() {
-  return {"movmatrix.sync.aligned.m8n8.trans.b16", "sm_90"};
-}
 
 std::string shown(const Instruction& instruction) {
   return fmt::format("{} on {}", instruction.form().opcode, instruction.target().name);

@@ -78,7 +78,7 @@ TEST_CASE("an observer is told what a product is, which shared memory it reads, 
     void performs(const machine::Event&) override { ++performed; }
     void product_issues(const machine::ProductEvent& e) override { add("issues", e.event, e.product); }
     void products_read(const machine::Event& e, std::span<const machine::Product> products) override {
-      for (const machine::Product& product : products) add("read", e, product);
+      for (const machine::Product& each : products) add("read", e, each);
     }
     void product_completes(const machine::ProductEvent& e) override { add("completes", e.event, e.product); }
     void add(const char* what, const machine::Event& e, const machine::Product& p) {

@@ -58,18 +58,17 @@ TEST_CASE("shifts beyond the width, bit fields and searches", "[scalar]") {
 }
 
 TEST_CASE("the highest bit of every width", "[scalar]") {
-  for (const Type& type : types) {
-    if (type.bits == 16) continue;
+  for (const Type& type : {u32, s32, Type{64, false}, Type{64, true}}) {
+    const std::string name = (type.is_signed ? "s" : "u") + std::to_string(type.bits);
     for (const std::uint64_t given : numbers) {
       const std::uint64_t word = type.code(static_cast<int128>(given));
       const bool negative = type.number(word) < 0;
       int place = type.bits - 1;
       while (place >= 0 && ((word >> place & 1) != 0) == negative) --place;
-      CAPTURE(type.name, word);
+      CAPTURE(name, word);
       const std::uint64_t none = 0xffffffff;
-      CHECK(run_scalar_lane("bfind." + type.name, {word}) == (place < 0 ? none : static_cast<std::uint64_t>(place)));
-      CHECK(run_scalar_lane("bfind.shiftamt." + type.name, {word}) ==
-            (place < 0 ? none : static_cast<std::uint64_t>(type.bits - 1 - place)));
+      CHECK(run_scalar_lane("bfind." + name, {word}) == (place < 0 ? none : static_cast<std::uint64_t>(place)));
+      CHECK(run_scalar_lane("bfind.shiftamt." + name, {word}) == (place < 0 ? none : static_cast<std::uint64_t>(type.bits - 1 - place)));
       if (type.is_signed) continue;
       CHECK(run_scalar_lane("clz.b" + std::to_string(type.bits), {word}) == static_cast<std::uint64_t>(type.bits - 1 - place));
     }
