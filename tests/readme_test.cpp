@@ -2,7 +2,6 @@
 #include "test.h"
 
 namespace warpmat::readme_test {
-
 namespace {
 
 std::string read(const std::filesystem::path& path) {
@@ -10,8 +9,6 @@ std::string read(const std::filesystem::path& path) {
   REQUIRE(file);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-}  // namespace
 
 TEST_CASE("documents show the examples that the tests compile") {
   CHECK(read("docs/use/unit_test.md").find(read("tests/readme_example.cpp")) != std::string::npos);
@@ -48,4 +45,5 @@ TEST_CASE("the worked change of docs/inside/contributing.md is in the sources") 
   CHECK(lines == 8);
 }
 
+}  // namespace
 }  // namespace warpmat::readme_test

@@ -58,6 +58,19 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// The words of a text, between blanks and line ends.
+inline std::vector<std::string> words_in(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// The numbers of a text, as C++ writes them.
+inline std::vector<std::uint64_t> numbers_in(const std::string& text) {
+  std::vector<std::uint64_t> numbers;
+  for (const std::string& word : words_in(text)) numbers.push_back(std::stoull(word, nullptr, 0));
+  return numbers;
+}
+
 /// What `action` throws, or "nothing".
 template <typename Action>
 std::string message_of(Action action) {

@@ -346,6 +346,19 @@ struct BarrierEvent {
   std::uint64_t exited = 0;   ///< barrier_completes: warps of a barrier of all threads that exited instead
 };
 
+/// The calls of an Observer that one struct describes: X(CALL, STRUCT). C's observer has callbacks of the same names.
+// clang-format off
+#define WARPMAT_OBSERVER_EVENTS(X)                                                                         \
+  X(block_begins, BlockEvent)       X(block_ends, BlockEvent)            X(registers_differ, RegistersEvent) \
+  X(run, RunEvent)                  X(performs, Event)                   X(lanes_meet, Event)                \
+  X(calls, CallEvent)               X(returns, CallEvent)                X(exchange, ExchangeEvent)          \
+  X(access, AccessEvent)            X(remote_access, RemoteAccess)       X(shared_written, SharedRange)      \
+  X(copies_land, CopiesEvent)       X(copies_complete, Event)            X(synchronises, Synchronisation)    \
+  X(bulk_reads, BulkEvent)          X(bulk_completes, BulkEvent)         X(product_issues, ProductEvent)     \
+  X(product_completes, ProductEvent) X(tensor_accessed, TensorAccess)    X(tensor_ordered, TensorOrder)      \
+  X(barrier_arrives, BarrierEvent)  X(barrier_completes, BarrierEvent)   X(barrier_leaves, BarrierEvent)
+// clang-format on
+
 /// Receives the events of a launch.
 class WARPMAT_API Observer {
  public:
@@ -355,47 +368,32 @@ class WARPMAT_API Observer {
   EventKinds wanted() const { return wanted_; }
   bool wants(EventKinds events) const { return (wanted_ & events) != EventKinds::none; }
 
-  virtual void block_begins(const BlockEvent&) {}
-  virtual void block_ends(const BlockEvent&) {}
-  virtual void registers_differ(const RegistersEvent&) {}
+  // clang-format off
+#define WARPMAT_EVENT(call, type) virtual void call(const type&) {}
+  WARPMAT_OBSERVER_EVENTS(WARPMAT_EVENT)
+#undef WARPMAT_EVENT
+  // clang-format on
   virtual void operation(const Event&) {}
-  virtual void run(const RunEvent&) {}
-  virtual void performs(const Event&) {}
-  virtual void calls(const CallEvent&) {}
-  virtual void returns(const CallEvent&) {}
-  virtual void exchange(const ExchangeEvent&) {}
-  virtual void access(const AccessEvent&) {}
-  virtual void remote_access(const RemoteAccess&) {}
-  virtual void shared_written(const SharedRange&) {}
-  virtual void copies_land(const CopiesEvent&) {}
-  virtual void copies_complete(const Event&) {}
   virtual void bulk_issues(const Event&, const BulkEvent&) {}
-  virtual void bulk_reads(const BulkEvent&) {}
-  virtual void bulk_completes(const BulkEvent&) {}
-  virtual void product_issues(const ProductEvent&) {}
   virtual void products_read(const Event&, std::span<const Product>) {}
-  virtual void product_completes(const ProductEvent&) {}
-  virtual void tensor_accessed(const TensorAccess&) {}
-  virtual void tensor_ordered(const TensorOrder&) {}
   /// Of the block with this rank: `count` columns from `first` on.
   virtual void tensor_freed(int rank, int first, int count) {
     static_cast<void>(rank);
     static_cast<void>(first);
     static_cast<void>(count);
   }
-  virtual void synchronises(const Synchronisation&) {}
-  virtual void lanes_meet(const Event&) {}
-  virtual void barrier_arrives(const BarrierEvent&) {}
-  virtual void barrier_completes(const BarrierEvent&) {}
-  virtual void barrier_leaves(const BarrierEvent&) {}
   /// `took`: the time of the calls of all checks, in ticks of a clock of constant rate: x86's time stamp counter, aarch64's virtual
   /// counter, elsewhere std::chrono::steady_clock. The calls of other observers for the same event follow. An access that concerns no other
   /// observer may have no event, or a call before that of its event.
-  virtual void checks_told(EventKinds, std::uint64_t took) { static_cast<void>(took); }
+  virtual void checks_told(EventKinds, std::uint64_t took) {
+    static_cast<void>(took);
+  }
 
  protected:
   /// Asks for these events from now on, and for no others. To be called where the observer is made, and in its calls.
-  void want(EventKinds events) { wanted_ = events; }
+  void want(EventKinds events) {
+    wanted_ = events;
+  }
 
  private:
   EventKinds wanted_;

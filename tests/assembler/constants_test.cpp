@@ -8,7 +8,6 @@
 #include "warpmat/ir/code.h"
 
 namespace warpmat::folded_constants_test {
-
 namespace {
 
 std::uint32_t word_of(const std::string& body) {
@@ -25,8 +24,6 @@ std::uint32_t at_run_time(const std::string& opcode, std::uint32_t source) {
   return word_of("shr.u32 %r1, %n, 20; add.u32 %r1, %r1, " + std::to_string(source) + "; mov.b32 %f1, %r1; " + opcode +
                  " %f2, %f1; mov.b32 %d, %f2;");
 }
-
-}  // namespace
 
 // Immediates in ptxas 13.0.88's machine code for sm_90a; what an H100's unit gives where it differs.
 TEST_CASE("ptxas rounds approximate functions of constants correctly", "[assembler]") {
@@ -135,4 +132,5 @@ TEST_CASE("the report says what was folded, and decisions go before the rule", "
   CHECK(other.folded[1].bits == 0x3f800000);
 }
 
+}  // namespace
 }  // namespace warpmat::folded_constants_test

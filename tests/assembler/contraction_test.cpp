@@ -8,7 +8,6 @@
 #include "warpmat/ir/code.h"
 
 namespace warpmat::contraction_test {
-
 namespace {
 
 // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, f32 keeps 1 + 2^-11: the rest shows whether a product was rounded.
@@ -43,8 +42,6 @@ float result_of(const Module& module, const KernelOptions& options) {
 float result_of(const std::string& body, bool contract) {
   return result_of(kernel_with(body), {.contract = contract});
 }
-
-}  // namespace
 
 TEST_CASE("unrounded products are fused into the sums that use them, as ptxas does", "[assembler]") {
   REQUIRE(a * a == rounded);
@@ -316,4 +313,5 @@ TEST_CASE("contraction that was not compared with a GPU is noted", "[assembler]"
   }
 }
 
+}  // namespace
 }  // namespace warpmat::contraction_test

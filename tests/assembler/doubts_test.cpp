@@ -32,8 +32,6 @@ void check(const std::string& start, const std::vector<Case>& cases, Why why) {
   }
 }
 
-}  // namespace
-
 // ptxas 13.0 makes LOP3 of both statements, in which one of the equal operands is RZ.
 TEST_CASE("a lop3 of equal operands with a predicate is in doubt", "[assembler]") {
   check("setp.eq.u32 %p2, %n, 7; mov.u32 %r1, %i; add.u32 %r2, %n, %i; mov.u32 %r3, %n;\n",
@@ -271,4 +269,5 @@ TEST_CASE("what ptxas has something simpler for, which may give other bits, is i
         Why::flushed);
 }
 
+}  // namespace
 }  // namespace warpmat::doubts_test

@@ -19,8 +19,6 @@ code::Program made(const std::string& body, const KernelOptions& options, const 
   return program_of(Kernel(word_kernel(body, target), "k", options));
 }
 
-}  // namespace
-
 TEST_CASE("options of ptxas are read as nvcc writes them, and the last one counts", "[assembler]") {
   struct Case {
     const char* text;
@@ -71,4 +69,5 @@ TEST_CASE("without optimisation every provider executes every statement as it st
   CHECK(made(sum, {.assembler_options = "--fmad=false", .decisions = &decisions}).contracted.empty());
 }
 
+}  // namespace
 }  // namespace warpmat::options_test

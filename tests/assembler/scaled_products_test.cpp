@@ -28,8 +28,6 @@ std::size_t scaled(const std::string& body, const KernelOptions& options = {}) {
 
 const std::string product = "mul.f32 %f5, %f1, %f2; ";
 
-}  // namespace
-
 TEST_CASE("a product times a power of two is rounded once, as on an H200", "[assembler]") {
   struct Case {
     std::uint32_t a, b;
@@ -124,4 +122,5 @@ TEST_CASE("machine code says whether a product has a scale", "[assembler]") {
   CHECK(count({{inner, false}, {outer, false}}) == 0);
 }
 
+}  // namespace
 }  // namespace warpmat::scaled_products_test

@@ -147,8 +147,6 @@ struct Options {
   std::string of_ptxas;  ///< that lie beside the PTX in a program
 };
 
-}  // namespace
-
 TEST_CASE("no sum is decided otherwise than by machine code without a doubt", "[assembler][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
@@ -189,4 +187,5 @@ TEST_CASE("no sum is decided otherwise than by machine code without a doubt", "[
   if (std::getenv("WARPMAT_COUNTS") != nullptr) WARN(in_doubt << " of " << kernels << " kernels have sums in doubt");
 }
 
+}  // namespace
 }  // namespace warpmat::sums_test

@@ -26,8 +26,6 @@ warpmat_bank_conflicts conflicts_of(warpmat_bank_access access, std::uint32_t by
   return conflicts;
 }
 
-}  // namespace
-
 TEST_CASE("C: wavefronts of a warp's access, phase by phase", "[c][banks]") {
   CHECK(conflicts_of(WARPMAT_BANK_LOAD, 4, stride_of(4)).wavefronts == 1);
   CHECK(conflicts_of(WARPMAT_BANK_LOAD, 4, stride_of(8)).wavefronts == 2);     // lanes 0 and 16 have bank 0
@@ -110,4 +108,5 @@ TEST_CASE("C: bank conflicts of what is no access are errors", "[c][banks]") {
   expect(WARPMAT_BAD_ARGUMENT, warpmat_find_global_request(4, addresses.data(), 1, nullptr, &error), "request is null");
 }
 
+}  // namespace
 }  // namespace warpmat::c_banks_test

@@ -12,7 +12,6 @@
 #include "test.h"
 
 namespace warpmat::bulk_accesses_test {
-
 namespace {
 
 constexpr std::uint32_t shared_bytes = 16384;
@@ -226,10 +225,6 @@ std::string tensor_issue(std::uint32_t rank, bool stores, bool im2col) {
                      rank, mode, at, im2col ? ", {" + offsets + "}" : "");
 }
 
-}  // namespace
-
-namespace {
-
 /// A map as a program might make it, of any type, rank, interleave, swizzle and element strides; not all are valid. It fills with zeros,
 /// as the shared memory is before the copy.
 TensorMap::Arguments random_map(std::mt19937_64& random) {
@@ -267,8 +262,6 @@ std::uint64_t tensor_bytes(const TensorMap& map) {
   for (std::size_t i = 0; i + 1 < map.rank(); ++i) bytes += (map.dims()[i + 1] - 1) * map.strides()[i];
   return bytes;
 }
-
-}  // namespace
 
 TEST_CASE("C: the accesses of random tensor copies are those of the machine", "[c][accesses]") {
   std::mt19937_64 random(38);
@@ -373,4 +366,5 @@ TEST_CASE("C: bulk accesses that the hardware refuses are refused with the reaso
   CHECK(warpmat_bulk_accesses(&copy, nullptr, 0, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
 }
 
+}  // namespace
 }  // namespace warpmat::bulk_accesses_test

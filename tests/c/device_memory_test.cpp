@@ -101,8 +101,6 @@ struct Kernel : OwnedKernel {
   }
 };
 
-}  // namespace
-
 TEST_CASE("a C memory begins at a chosen address, and its buffers are aligned as asked", "[c][memory]") {
   Memory memory(0x1000'0100);
   REQUIRE(memory.allocate(10, 1) == WARPMAT_OK);
@@ -343,4 +341,5 @@ TEST_CASE("variables of two bodies that have one name in PTX are two in C", "[c]
   CHECK_THAT(other.message(), ContainsSubstring("several variables of the module have the name 'twice'"));
 }
 
+}  // namespace
 }  // namespace warpmat::device_memory_test

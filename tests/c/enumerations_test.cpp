@@ -7,6 +7,7 @@
 #include "test.h"
 
 namespace warpmat::c_test {
+namespace {
 
 // C passes any number as an enumeration. The casts do the same, as C++ has no such value.
 
@@ -38,8 +39,6 @@ TEST_CASE("numbers that are no enumerators are refused", "[c]") {
     CHECK(conflicts(number, 4, addresses.data(), 1, nullptr, &found, nullptr) == WARPMAT_BAD_ARGUMENT);
 }
 
-namespace {
-
 constexpr std::array numbers{-1, WARPMAT_NAMED + 1, 31, 32, 255, INT_MAX, INT_MIN};  ///< of no operand
 
 /// The function with numbers in the place of operands.
@@ -47,8 +46,6 @@ template <typename To, typename From>
 To with_number(From* function) {
   return reinterpret_cast<To>(function);
 }
-
-}  // namespace
 
 TEST_CASE("numbers that are no operands name none", "[c]") {
   const warpmat_instruction* const mma = warpmat_find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90a", nullptr);
@@ -99,4 +96,5 @@ TEST_CASE("an observer that ends a launch with a number that is no status stops 
   }
 }
 
+}  // namespace
 }  // namespace warpmat::c_test

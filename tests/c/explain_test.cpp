@@ -73,8 +73,6 @@ std::vector<double> three_products() {
   return a;
 }
 
-}  // namespace
-
 TEST_CASE("C: a product is explained step by step, term by term", "[c][explain]") {
   Case of("sm_90a", three_products());
   of.words[WARPMAT_D][0] = 7;
@@ -238,8 +236,6 @@ TEST_CASE("C: an element that ldmatrix moves is explained, of any warp, register
   expect(WARPMAT_BAD_ARGUMENT, "the memory is null");
 }
 
-namespace {
-
 /// One warp of a wmma.load or wmma.store, with the stride that stands for none, or without it.
 struct MatrixMove {
   MatrixMove(const Form& form, int stride) : memory_bytes(std::size_t{1} << 14) {
@@ -288,8 +284,6 @@ std::string explained(const warpmat_instruction* instruction, const warpmat_call
   warpmat_explanation_free(explanation);
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("C: wmma.load and wmma.store without a stride do as with the one that stands for none", "[c][explain][accesses]") {
   int loads = 0, stores = 0, explanations = 0;
@@ -363,4 +357,5 @@ TEST_CASE("C: what cannot be explained is one error", "[c][explain]") {
   warpmat_explanation_free(nullptr);
 }
 
+}  // namespace
 }  // namespace warpmat::c_explain_test

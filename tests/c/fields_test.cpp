@@ -10,7 +10,6 @@
 #include "golden.h"
 
 namespace warpmat::fields_test {
-
 namespace {
 
 const char* text_or_null(const std::string& text) {
@@ -123,8 +122,6 @@ std::size_t check_wrong_fields(const FieldTable& table, const Target& target) {
   }
   return wrong;
 }
-
-}  // namespace
 
 TEST_CASE("C: every form on every target is found by its fields", "[c]") {
   int found_forms = 0;
@@ -287,4 +284,5 @@ TEST_CASE("C: an instruction says its parts, its alignment and how its layout is
   CHECK(info.layout_evidence == nullptr);
 }
 
+}  // namespace
 }  // namespace warpmat::fields_test

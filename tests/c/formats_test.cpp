@@ -28,8 +28,6 @@ std::uint64_t encoded(const char* format, const warpmat_value& value, warpmat_ro
   return bits;
 }
 
-}  // namespace
-
 TEST_CASE("C: what a format consists of", "[c]") {
   const warpmat_format_info e4m3 = info_of("e4m3"), tf32 = info_of("tf32"), s8 = info_of("s8"), ue8m0 = info_of("ue8m0");
   CHECK((e4m3.bits == 8 && e4m3.is_signed == 1 && e4m3.exponent_bits == 4 && e4m3.fraction_bits == 3));
@@ -144,4 +142,5 @@ TEST_CASE("C: a matrix descriptor's fields, bits and addresses", "[c][wgmma]") {
   CHECK(warpmat_descriptor_decode(bits, &descriptor) == WARPMAT_BAD_ARGUMENT);
 }
 
+}  // namespace
 }  // namespace warpmat::c_formats_test

@@ -10,12 +10,9 @@
 #include "test.h"
 
 namespace warpmat::interface_test {
-
 namespace {
 
 constexpr const char* f16_mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
-
-}  // namespace
 
 TEST_CASE("C: lists name what the tables have", "[c]") {
   REQUIRE(warpmat_target_count() == static_cast<int>(targets().size()));
@@ -103,25 +100,6 @@ TEST_CASE("C: every form on every target that has it is found, always the same o
         CHECK(described.written == (operand.written ? 1 : 0));
       }
     }
-}
-
-TEST_CASE("one machine name means one arithmetic on one hardware", "[c]") {
-  for (const Target& target : targets()) {
-    std::map<std::string, const Form*> first;
-    for (const Form& form : forms()) {
-      if (unavailable(form, target)) continue;
-      const Lowering* lowering = find_lowering(form, target.hardware);
-      const auto sass = sass_name(form, *lowering);
-      if (!sass) continue;
-      const auto [at, is_new] = first.try_emplace(*sass, &form);
-      CAPTURE(form.opcode, at->second->opcode, std::string(target.name), *sass);
-      CHECK((is_new || find_lowering(*at->second, target.hardware)->semantics == lowering->semantics));
-      CHECK(at->second->shape == form.shape);
-      CHECK(at->second->operands.size() == form.operands.size());
-      CHECK(find_sass(*sass, target) == at->second);
-    }
-    CHECK((first.size() > 10 || target.number < 75));
-  }
 }
 
 TEST_CASE("C: layouts both ways", "[c]") {
@@ -261,8 +239,6 @@ TEST_CASE("C: thread-major registers, a list of their numbers, an immediate, cal
       CHECK(threads[thread * 40 + i] == (std::set<std::size_t>{12, 13, 14, 39}.contains(i) ? 0x41800000 : 0x3c003c00));
 }
 
-namespace {
-
 int refuse_reading(void*, std::size_t, int lane, std::uint64_t, std::uint8_t*, std::size_t) {
   return lane == 6;
 }
@@ -277,8 +253,6 @@ struct Misuse {
   int operand;  ///< -1: none
   std::function<void(std::vector<warpmat_registers>&, warpmat_memory&, warpmat_call&)> spoil;
 };
-
-}  // namespace
 
 TEST_CASE("C: every misuse of a call is an error and changes nothing", "[c]") {
   static const std::uint16_t list[] = {0, 1, 2};
@@ -402,4 +376,5 @@ TEST_CASE("C: the rest of misuse, and errors that fit the caller's struct", "[c]
   CHECK(warpmat_abi() == WARPMAT_ABI);
 }
 
+}  // namespace
 }  // namespace warpmat::interface_test

@@ -98,8 +98,6 @@ struct Product {
   Told told;
 };
 
-}  // namespace
-
 TEST_CASE("C: the way of an element of a product is told, where it is asked for", "[c]") {
   Product right("16");
   REQUIRE(right.run() == WARPMAT_OK);
@@ -143,8 +141,6 @@ TEST_CASE("C: a launch looks at the products of some blocks", "[c]") {
   CHECK(contains(wrong.error.message, "config->gemm_blocks is null"));
 }
 
-namespace {
-
 /// Thread 0 launches 3 blocks with the number 9.
 const std::string launching = launching_kernel("setp.eq.u32 %p, %i, 0; mov.u32 %n, 3; mov.u32 %number, 9;");
 
@@ -154,8 +150,6 @@ struct Child {
   std::string entry;
   std::vector<std::uint8_t> parameters;
 };
-
-}  // namespace
 
 TEST_CASE("C: a kernel's own launches are handed to the caller", "[c]") {
   Launched launched(launching, 64);
@@ -208,4 +202,5 @@ TEST_CASE("C: a kernel says what it is, and which parameters it has", "[c]") {
   CHECK(warpmat_kernel_parameter(launched.kernel, 0, &info) == WARPMAT_BAD_ARGUMENT);
 }
 
+}  // namespace
 }  // namespace warpmat::launch_results_test

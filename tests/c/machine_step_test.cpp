@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::machine_step_test {
-
 namespace {
 
 warpmat_machine_step found(const std::string& name, const char* a, const char* b) {
@@ -30,8 +29,6 @@ std::set<std::pair<int, int>> elements(const warpmat_machine_step& step, int ele
       }
   return held;
 }
-
-}  // namespace
 
 TEST_CASE("C: a step of HMMA.884 is found by SASS's name and layouts, with the elements of its registers", "[c]") {
   for (const char* a : {"row", "col"})
@@ -83,4 +80,5 @@ TEST_CASE("C: a step's registers of D depend on the same registers of C alone", 
   }
 }
 
+}  // namespace
 }  // namespace warpmat::machine_step_test

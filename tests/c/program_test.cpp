@@ -6,15 +6,12 @@
 #include "test.h"
 
 namespace warpmat::program_test {
-
 namespace {
 
 constexpr const char* program_text = R"(
   mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};
   st.shared.u32 [address], d0;
 )";
-
-}  // namespace
 
 TEST_CASE("C: a program is parsed once and run by a warp", "[c]") {
   auto error = sized<warpmat_error>();
@@ -95,4 +92,5 @@ TEST_CASE("C: misuse of programs", "[c]") {
   warpmat_program_free(nullptr);
 }
 
+}  // namespace
 }  // namespace warpmat::program_test

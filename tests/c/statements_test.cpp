@@ -42,8 +42,6 @@ warpmat_variable_matrix tile_of(int rows, int columns, const char* layout = null
   return matrix;
 }
 
-}  // namespace
-
 TEST_CASE("C: a program tells its statements, its variables and its text", "[c][program]") {
   Running of;
   CHECK(warpmat_program_statement_count(of.program) == 7);
@@ -251,4 +249,5 @@ TEST_CASE("C: sparse operands, scale factors and swizzled tiles of a program", "
   of.expect(warpmat_warp_get_operand(of.warp, nullptr, -1, values.data(), 1, &of.error), "the place is null");
 }
 
+}  // namespace
 }  // namespace warpmat::c_statements_test

@@ -11,7 +11,6 @@
 #include "test.h"
 
 namespace warpmat::tcgen05_c_test {
-
 namespace {
 
 constexpr std::uint32_t base = 1024;
@@ -172,8 +171,6 @@ Bytes bytes_of(const std::vector<warpmat_memory_access>& all) {
   return bytes;
 }
 
-}  // namespace
-
 TEST_CASE("C: tcgen05.mma computes what the C++ functions do, by both paths", "[c][tcgen05]") {
   std::mt19937_64 random(5);
   for (const Case& c : cases)
@@ -313,8 +310,6 @@ TEST_CASE("C: a tcgen05 product of a pair of blocks is that of one with all colu
   CHECK(cell.column == 5);
 }
 
-namespace {
-
 /// The cells that a launch's tcgen05 statements touch, in order.
 class Watcher : public machine::Observer {
  public:
@@ -345,8 +340,6 @@ Bytes cells_of(const std::vector<warpmat_memory_access>& all) {
       told.push_back(access);
   return bytes_of(told);
 }
-
-}  // namespace
 
 TEST_CASE("C: tcgen05's cells are those that an observer of a kernel is told of, and its results the kernel's", "[c][tcgen05]") {
   // Warp 0 stores, thread 0 copies 128x256b behind D, shifts, multiplies m128n16k16 with A of shared memory and of tensor memory; every
@@ -548,4 +541,5 @@ TEST_CASE("C: every misuse of tcgen05 is an error and changes nothing", "[c][tcg
   CHECK(warpmat_tcgen05_register_cell(handle.get(), 0, 0, 0, 0, nullptr) == WARPMAT_BAD_ARGUMENT);
 }
 
+}  // namespace
 }  // namespace warpmat::tcgen05_c_test

@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::tensor_map_test {
-
 namespace {
 
 warpmat_tensor_map matrix_map(std::uint64_t address) {
@@ -72,8 +71,6 @@ std::vector<std::uint32_t> cluster_sizes(std::uint32_t x, std::string& message) 
   warpmat_module_free(module);
   return words;
 }
-
-}  // namespace
 
 TEST_CASE("C: a tensor map is encoded as the C++ interface does, and decoded again", "[c][tensor]") {
   const warpmat_tensor_map given = matrix_map(0x7f0000001000);
@@ -171,4 +168,5 @@ TEST_CASE("C: a launch has clusters", "[c]") {
   CHECK(message.find("cluster") != std::string::npos);
 }
 
+}  // namespace
 }  // namespace warpmat::tensor_map_test

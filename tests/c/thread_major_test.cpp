@@ -10,7 +10,6 @@
 #include "test.h"
 
 namespace warpmat::thread_major_test {
-
 namespace {
 
 constexpr std::size_t count = 2;  // warps
@@ -117,8 +116,6 @@ void check_thread_major(const Form& form, const Target& target, WarpArrays warps
   CHECK(threads.differences(warps) == 0);
   CHECK(memories.memory == warps.memory);
 }
-
-}  // namespace
 
 TEST_CASE("C: thread-major registers give the bits of register-major ones, for every form, on both paths") {
   std::mt19937_64 random(93);
@@ -229,4 +226,5 @@ TEST_CASE("C: what kernels decline is executed from thread-major registers too: 
   CHECK(forms_tried > 20);
 }
 
+}  // namespace
 }  // namespace warpmat::thread_major_test

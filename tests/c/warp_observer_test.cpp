@@ -43,8 +43,6 @@ constexpr const char* two_stores = ".shared .b32 v[4];\nst.shared.b32 [v+4], 7;\
 const Lines told_of_stores{"line 2 st.shared.b32 statement 0 lanes 0xffffffff", "writes 4 bytes at 0x4",
                            "line 3 st.shared.b32 statement 1 lanes 0xffffffff", "writes 4 bytes at 0x8"};
 
-}  // namespace
-
 TEST_CASE("C: a warp tells observers of its statements, until it has others or is freed", "[c][observer]") {
   Lines lines, of_second;
   const warpmat_observer first = writes_to(lines), second = writes_to(of_second);
@@ -133,4 +131,5 @@ TEST_CASE("C: observers of a warp are finished before others begin, and do not c
   CHECK(lines.empty());
 }
 
+}  // namespace
 }  // namespace warpmat::c_warp_observer_test

@@ -11,7 +11,6 @@
 #include "test.h"
 
 namespace warpmat::wgmma_test {
-
 namespace {
 
 constexpr std::uint32_t base = 1024;
@@ -76,8 +75,6 @@ constexpr const char* opcodes[] = {
     "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16",         "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16",
     "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e5m2",      "wgmma.mma_async.sync.aligned.m64n32k32.satfinite.s32.s8.u8",
     "wgmma.mma_async.sync.aligned.m64n24k256.s32.b1.b1.and.popc", "wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.bf16.bf16"};
-
-}  // namespace
 
 TEST_CASE("C: wgmma computes what the C++ interface does: A in memory and in registers, immediates, any places of registers, both paths",
           "[c][wgmma]") {
@@ -372,4 +369,5 @@ TEST_CASE("C: immediates that a wgmma lacks are refused", "[c][wgmma]") {
   CHECK(std::string(error.message).find("selector") != std::string::npos);
 }
 
+}  // namespace
 }  // namespace warpmat::wgmma_test

@@ -8,10 +8,10 @@
 #include "test.h"
 
 namespace warpmat::byte_flow_test {
+namespace {
+
 using provenance::ByteFlow;
 using provenance::SourceByte;
-
-namespace {
 
 struct alignas(64) Lanes {
   std::array<std::uint32_t, 128> words{};
@@ -52,8 +52,6 @@ bool depends(const ByteFlow::Byte& byte, SourceByte on) {
   return std::ranges::find(byte.parts, on) != byte.parts.end();
 }
 
-}  // namespace
-
 TEST_CASE("Bytes that an instruction moves are found", "[checks]") {
   using Bytes = std::vector<SourceByte>;
   CHECK(moved(flow_of("and.b32 %d, %r1, %r2;", {4, 0}, 0xffff)) == Bytes{{0, 0}, {0, 1}, none, none});
@@ -88,4 +86,5 @@ TEST_CASE("The sources with which every byte of a result is computed", "[checks]
   CHECK_FALSE(low.results[0].alike);
 }
 
+}  // namespace
 }  // namespace warpmat::byte_flow_test

@@ -7,9 +7,9 @@
 #include "test.h"
 
 namespace warpmat::checks_test {
-using machine::EventKinds;
-
 namespace {
+
+using machine::EventKinds;
 
 /// What the checks of a kernel of this body ask for at the start, in the order in which they are told.
 std::vector<std::vector<EventKinds>> asked(const std::string& body, const Checks& checks, std::uint32_t shared_bytes) {
@@ -26,8 +26,6 @@ std::vector<std::vector<EventKinds>> asked(const std::string& body, const Checks
 }
 
 constexpr Checks no_checks{.uninitialised = false, .copies = false};
-
-}  // namespace
 
 TEST_CASE("A launch has the checks that its options and its program need", "[checks]") {
   using enum EventKinds;
@@ -87,4 +85,5 @@ TEST_CASE("stores of one value to one place do not race with each other, and rac
              ContainsSubstring("this store and the load of warp"));
 }
 
+}  // namespace
 }  // namespace warpmat::checks_test

@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::companion_test {
-
 namespace {
 
 void says(const std::string& text, const std::string& part, const std::string& other = "") {
@@ -69,8 +68,6 @@ std::string verdict_of_scaled(const Scaled& with, const std::string& more = "") 
   });
 }
 
-}  // namespace
-
 TEST_CASE("Scale factors are those of the rows and blocks of k beside them", "[checks]") {
   CHECK(verdict_of_scaled({}) == "nothing");
   CHECK(verdict_of_scaled({}, ",sfa=SA") == "nothing");
@@ -89,8 +86,6 @@ TEST_CASE("Scale factors are those of the rows and blocks of k beside them", "[c
   says(verdict_of_scaled({}, ",e=SA"), "the product has e=SA, and the kernel has no mma.sp");
   says(verdict_of_scaled({}, ",sfa=SD"), "no buffer 'SD'");
 }
-
-namespace {
 
 /// C (16 x 8, f32) = A (16 x 32 with two of four, f16) B^T (8 x 32) of one warp. A lane loads the words of `half`, of two rows, in this
 /// order.
@@ -132,8 +127,6 @@ std::string verdict_of_sparse(const std::string& half, const std::string& low, c
   });
 }
 
-}  // namespace
-
 TEST_CASE("Metadata is that of the rows and groups of a sparse factor", "[checks]") {
   const std::string half = "and.b32 %l0, %q, 1;";
   CHECK(verdict_of_sparse(half, "0", "32") == "nothing");
@@ -144,8 +137,6 @@ TEST_CASE("Metadata is that of the rows and groups of a sparse factor", "[checks
        "this statement loaded the entry: line ");
   says(verdict_of_sparse("shr.u32 %l0, %q, 1;", "0", "32"), "row 0, k 16 to 19 of A has the metadata code of row 0, k 0 to 3 of A");
 }
-
-namespace {
 
 /// C (64 x 8, f32) = A (64 x 32 with two of four, f16) B^T (8 x 32) of a warpgroup; A and B lie in shared memory without swizzle. `low` and
 /// `high`: bytes from the words of the lane's row to those that it takes for this row and the one 8 below.
@@ -206,12 +197,11 @@ copied:
   });
 }
 
-}  // namespace
-
 TEST_CASE("Metadata of wgmma is that of the rows of each warp", "[checks]") {
   for (const char* const more : {"", ",e=E"}) CHECK(verdict_of_warpgroup("0", "32", more) == "nothing");
   says(verdict_of_warpgroup("32", "0", ""), "row 0, k 0 to 3 of A has bits 0 to 3 of byte 32 of 'E' as its metadata code");
   says(verdict_of_warpgroup("0", "0", ",e=E"), "row 8, k 0 to 3 of A has E[0,0] as its metadata code; E[8,0] belongs there");
 }
 
+}  // namespace
 }  // namespace warpmat::companion_test

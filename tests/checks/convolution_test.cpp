@@ -5,10 +5,9 @@
 #include "test.h"
 
 namespace warpmat::convolution_test {
+namespace {
 
 using warpmat::Convolution;
-
-namespace {
 
 struct Walk {
   std::map<std::pair<int, int>, int> pixels;   ///< by output and tap
@@ -36,8 +35,6 @@ Walk walk(const Convolution& c) {
   return all;
 }
 
-}  // namespace
-
 TEST_CASE("outputs, taps and pixels of convolutions", "[checks]") {
   const auto c =
       GENERATE(Convolution{2, 2, 1, {5, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}, Convolution{1, 3, 1, {8, 8}, {3, 2}, {2, 1}, {0, 1}, {1, 1}},
@@ -59,4 +56,5 @@ TEST_CASE("outputs, taps and pixels of convolutions", "[checks]") {
   CHECK(wrong == 0);
 }
 
+}  // namespace
 }  // namespace warpmat::convolution_test

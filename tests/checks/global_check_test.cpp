@@ -109,8 +109,6 @@ again:
 const std::string unwritten = "ld.global.u32 %v, [%i + 128];";  // word 32 + %t of `in`, of which the first is written
 const std::string branch = "setp.eq.u32 %p, %v, 5; @%p bra done; add.u32 %w, %w, 1; done:";
 
-}  // namespace
-
 TEST_CASE("what nobody has written in global memory ends a launch where it decides, and what was written does not", "[checks]") {
   struct Case {
     std::string bad, good, word;
@@ -216,4 +214,5 @@ TEST_CASE("memory of malloc() in a kernel is unwritten", "[checks][heap]") {
   CHECK(trap_of("st.global.u32 [%l1 + 8], 1;").empty());
 }
 
+}  // namespace
 }  // namespace warpmat::global_check_test

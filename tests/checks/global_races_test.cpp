@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::global_races_test {
-
 namespace {
 
 /// Blocks of one thread: %t is the block, %b the address of `shared_words` in global memory, %o that of the block's own word there.
@@ -42,8 +41,6 @@ struct Number {
   int value = 0;
   bool join(const Number& next) const { return value == next.value; }
 };
-
-}  // namespace
 
 TEST_CASE("runs of bytes are what an array of their records says, and as few as can be", "[checks][races]") {
   constexpr std::uint32_t bytes = 64;
@@ -150,4 +147,5 @@ TEST_CASE("a race of blocks names both places, and one launch after another has 
   CHECK(warnings_of("@%last st.global.u32 [%b], 5;", {.checks = {.races = true}}, 1).empty());
 }
 
+}  // namespace
 }  // namespace warpmat::global_races_test

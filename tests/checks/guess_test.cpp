@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::guess_test {
-
 namespace {
 
 /// One warp's product, 16 x 8 x 16 of f16. `row` are the bytes from a row of A to the next, `line` those of B, whose columns are
@@ -62,8 +61,6 @@ Guess guess_of(const Tile& tile, bool errs = false) {
   launch(kernel, config, memory, arguments, options);
   return guesser.result(errs);
 }
-
-}  // namespace
 
 TEST_CASE("a product is recognised by what is multiplied and where it is stored", "[guess]") {
   const Guess guess = guess_of({});
@@ -140,4 +137,5 @@ TEST_CASE("a kernel that only stores numbers has neither a product nor a pattern
   CHECK(contains(without.text, "no pattern"));
 }
 
+}  // namespace
 }  // namespace warpmat::guess_test

@@ -6,10 +6,9 @@
 #include "test.h"
 
 namespace warpmat::lane_races_test {
+namespace {
 
 using checks::LaneRaces;
-
-namespace {
 
 /// Which accesses each lane comes after, as sets of their numbers.
 class Oracle {
@@ -61,8 +60,6 @@ std::vector<std::string> warnings_of(const std::string& body, const Checks& chec
 }
 
 const std::string store = "st.shared.u32 [%a], %t;", load = "ld.shared.u32 %d, [%b];";
-
-}  // namespace
 
 TEST_CASE("the detector of races within a warp reports races alone, and those that follow each other", "[checks][races]") {
   std::mt19937 random(3);
@@ -146,4 +143,5 @@ TEST_CASE("a warp's own races do not depend on other warps", "[checks][races]") 
   CHECK(warnings_of(store + "bar.sync 0;" + load + store, {.races = true}, 128).size() == 1);
 }
 
+}  // namespace
 }  // namespace warpmat::lane_races_test

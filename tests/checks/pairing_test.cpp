@@ -1,14 +1,15 @@
 // A matrix product by mma in PTX, right and with one mistake at a time: what a launch that is told the product says. The numbers are
 // random: nothing here knows a result.
 
+#include <warpmat/checks/product_registers.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/provenance/gemm.h>
 
 #include "checks/lanes_module.h"
+#include "machine/kernel.h"
 #include "test.h"
 
 namespace warpmat::pairing_test {
-
 namespace {
 
 /// C (16 x 8, f32) = A (16 x 32, f16) B^T (8 x 32, f16) of one warp, in two steps along k. Registers are loaded directly.
@@ -144,8 +145,6 @@ Module by_ldmatrix(const std::string& writer, const std::string& reader) {
 const std::string swizzle_64 = "shr.u32 %l7, %l0, 1; and.b32 %l7, %l7, 3; xor.b32 %l1, %l1, %l7;\n";
 const std::string other_swizzle = "and.b32 %l7, %l0, 3; xor.b32 %l1, %l1, %l7;\n";
 
-}  // namespace
-
 TEST_CASE("A kernel that forms the products it is told of runs to its end", "[checks]") {
   CHECK(verdict(Direct{}) == "right");
   CHECK(verdict(Direct{.epilogue = "mul.f32 %c0, %c0, 0f40000000;\n"}) == "right");
@@ -247,8 +246,6 @@ next:
   says(says_of("128"), "stores the sum for C[8,0] as C[4,0]");
 }
 
-namespace {
-
 /// O (16 x 8) = S V, S (16 x 8) = A B^T as in Direct, in registers; V is 8 x 8. `pack` makes %b0 of rows 2q and 2q + 1 of V, in %h0 and
 /// %h1.
 constexpr const char* second_product = R"(
@@ -283,8 +280,6 @@ std::string verdict_of_two(const Module& module) {
     launch_products(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, o, v}, {parse_products("S=A*B^T:16x8x32;O=S*V:16x8x8")});
   });
 }
-
-}  // namespace
 
 TEST_CASE("A product's result in registers is a factor of the next product", "[checks]") {
   CHECK(verdict_of_two(two_products("mov.b32 %b0, {%h0, %h1};")) == "nothing");
@@ -453,4 +448,37 @@ TEST_CASE("A convolution is told by its tensors' sizes", "[checks]") {
     says(message_of([&] { static_cast<void>(parse_products(wrong)); }), "is no convolution", "write Y=conv(X,F):NxHxWxC*KxRxS");
 }
 
+// What is known of the registers of a program's wgmma before any cluster is executed.
+
+std::string product(const std::string& accumulators) {
+  return "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {" + accumulators + "}, %l1, %l1, 0, 1, 1, 0, 0;\n";
+}
+
+TEST_CASE("products with the same accumulators have the number of the first one", "[checks]") {
+  const std::string low = product("%f0, %f1, %f2, %f3"), high = product("%f4, %f5, %f6, %f7");
+  const std::string sums = "add.f32 %f0, %f0, %f4; add.f32 %f1, %f1, %f5; add.f32 %f2, %f2, %f6; add.f32 %f3, %f3, %f7;";
+  const Kernel kernel(word_kernel("mov.u64 %l1, 0;" + low + high + low + high + sums + "mov.b32 %d, %f0;", "sm_90a"), "k");
+  const code::Program& program = program_of(kernel);
+  const checks::ProductRegisters registers(program);
+  REQUIRE(registers.next_concerned.size() == program.operations.size() + 1);
+  CHECK(registers.next_concerned.back() == program.operations.size());
+  std::vector<std::uint32_t> products, numbers;
+  for (std::uint32_t i = 0; i < program.operations.size(); ++i) {
+    if (program.operations[i].semantics != catalogue::Semantics::wgmma) continue;
+    products.push_back(i);
+    numbers.push_back(registers.accumulators[i]);
+    CHECK(registers.next_concerned[i] == i);
+  }
+  REQUIRE(products.size() == 4);
+  CHECK(numbers == std::vector<std::uint32_t>{products[0], products[1], products[0], products[1]});
+  CHECK(registers.next_concerned.front() > 0);  // the move of %l1 concerns none
+  CHECK(std::ranges::is_sorted(registers.next_concerned));
+}
+
+TEST_CASE("a program without wgmma has no registers of products", "[checks]") {
+  const Kernel kernel(word_kernel("mov.u32 %d, 1;"), "k");
+  CHECK(checks::ProductRegisters(program_of(kernel)).next_concerned.empty());
+}
+
+}  // namespace
 }  // namespace warpmat::pairing_test

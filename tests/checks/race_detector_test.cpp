@@ -3,11 +3,10 @@
 #include "test.h"
 
 namespace warpmat::race_detector_test {
+namespace {
 
 using checks::RaceDetector;
 using Conflict = std::optional<std::tuple<int, std::uint32_t, bool>>;
-
-namespace {
 
 /// The same rules, byte by byte: which events of other warps each warp knows of, as sets of numbers.
 class Oracle {
@@ -73,8 +72,6 @@ Conflict of(const std::optional<RaceDetector::Conflict>& conflict) {
   return Conflict({conflict->warp, conflict->statement, conflict->wrote});
 }
 
-}  // namespace
-
 TEST_CASE("Accesses of any size race as their bytes do", "[checks][races]") {
   constexpr std::size_t bytes = 75;
   constexpr int warps = 3;
@@ -123,4 +120,5 @@ TEST_CASE("Accesses of any size race as their bytes do", "[checks][races]") {
   CHECK(deferrals > 1000);
 }
 
+}  // namespace
 }  // namespace warpmat::race_detector_test

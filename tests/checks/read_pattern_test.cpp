@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::read_pattern_test {
-
 namespace {
 
 constexpr unsigned threads = 64, blocks = 4, elements = threads * blocks;
@@ -55,8 +54,6 @@ std::string sum_without(const std::string& without) {
   return "ld.global.f32 %s, [%a];\n" + without + "\n@%p bra done;\nld.global.f32 %u, [%a+4];\nadd.f32 %s, %s, %u;\ndone:\n";
 }
 const std::string last_one = fmt::format("setp.eq.u32 %p, %i, {};", elements - 1);
-
-}  // namespace
 
 TEST_CASE("a kernel that computes each element alike has a pattern and no findings", "[guess][reads]") {
   const Guess guess = guess_of(module_of(sum_without(last_one)));
@@ -130,4 +127,5 @@ TEST_CASE("of a wrong result what nobody reads, uses or stores is named", "[gues
   CHECK(contains(guess.findings[0].reason, fmt::format("[{}]", elements - 1)));
 }
 
+}  // namespace
 }  // namespace warpmat::read_pattern_test

@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::rows_check_test {
-
 namespace {
 
 /// The warnings of a launch in which each lane finds the number of its row, in %r, by `row` of its lane, in %t.
@@ -33,8 +32,6 @@ std::vector<std::string> warnings_of(const std::string& row, const std::string& 
   return launch(Kernel(module, "k"), {{2}, {32}}, memory, {memory.allocate(4, "out")}, {.checks = checks}).warnings;
 }
 
-}  // namespace
-
 TEST_CASE("a row that ldmatrix reads twice is a warning", "[checks]") {
   const auto twice = warnings_of("shr.u32 %r, %t, 1;");
   REQUIRE(twice.size() == 1);
@@ -57,4 +54,5 @@ TEST_CASE("right rows of ldmatrix are silent", "[checks]") {
   CHECK(warnings_of("shr.u32 %r, %t, 1;", "x4", {.uninitialised = false}).empty());
 }
 
+}  // namespace
 }  // namespace warpmat::rows_check_test

@@ -4,11 +4,10 @@
 #include "test.h"
 
 namespace warpmat::shared_shadow_test {
+namespace {
 
 using checks::SharedShadow;
 using State = SharedShadow::Copy::State;
-
-namespace {
 
 constexpr std::size_t bytes = 1600;
 
@@ -46,8 +45,6 @@ struct Copy {
   std::uint32_t bytes = 16;
   int warp = 0;
 };
-
-}  // namespace
 
 TEST_CASE("Copies of whole warps leave the shadow that their lanes leave", "[checks][copies]") {
   std::vector<std::uint8_t> memory(bytes);
@@ -318,22 +315,23 @@ TEST_CASE("a word of a tile that no lane has stored is found by loads of rows, c
 }
 
 TEST_CASE("a row that a warp stores initialises its own bytes and no others", "[checks]") {
-  for (const int bytes : {1, 2, 4, 8})
+  for (const int each : {1, 2, 4, 8})
     for (const int first : {8, 16, 24, 64, 72, 120, 128, 200}) {
-      const int last = first + 32 * bytes - 1;
-      const std::string size = std::to_string(bytes), row = std::to_string(first);
-      const std::string value = bytes == 1 || bytes == 2 ? "%s1" : bytes == 4 ? "%r1" : "%l1";
+      const int last = first + 32 * each - 1;
+      const std::string size = std::to_string(each), row = std::to_string(first);
+      const std::string value = each == 1 || each == 2 ? "%s1" : each == 4 ? "%r1" : "%l1";
       const auto reads = [&](int at) {
         const Module module =
             word_kernel(".shared .align 16 .b8 tile[1024]; mov.u16 %s1, 1; mov.u32 %r1, 1; mov.u64 %l1, 1; mad.lo.u32 %r2, %i, " + size +
-                        ", " + row + "; mov.u32 %r3, tile; add.u32 %r2, %r2, %r3; st.shared.u" + std::to_string(8 * bytes) + " [%r2], " +
+                        ", " + row + "; mov.u32 %r3, tile; add.u32 %r2, %r2, %r3; st.shared.u" + std::to_string(8 * each) + " [%r2], " +
                         value + "; ld.shared.u8 %d, [tile+" + std::to_string(at) + "];");
         return message_of([&] { words_of(module, {1}, {32}); });
       };
-      CAPTURE(bytes, first);
-      for (const int at : {first, first + 16 * bytes, last}) CHECK(reads(at) == "nothing");
+      CAPTURE(each, first);
+      for (const int at : {first, first + 16 * each, last}) CHECK(reads(at) == "nothing");
       for (const int at : {first - 1, last + 1}) CHECK(reads(at).find("uninitialised") != std::string::npos);
     }
 }
 
+}  // namespace
 }  // namespace warpmat::shared_shadow_test

@@ -9,7 +9,6 @@
 #include "test.h"
 
 namespace warpmat::stores_test {
-
 namespace {
 
 /// A kernel of 32 threads that has an uninitialised word in %v, its lane in %t and the address of its word of `out` in %o. `tile` is
@@ -55,8 +54,6 @@ Outcome outcome_of(const std::string& use, const Checks& checks, int launches = 
 
 const std::string stores = "add.u32 %w, %v, %t; st.global.u32 [%o], %w;";
 constexpr Checks warns{.stores = false};
-
-}  // namespace
 
 TEST_CASE("a store of an uninitialised value to global memory ends the launch, or is a warning", "[checks]") {
   const std::string reason =
@@ -256,4 +253,5 @@ TEST_CASE("lists of checks say whether such a store ends the launch", "[checks]"
   CHECK((parse_checks(usual_program_checks).uninitialised && !parse_checks(usual_program_checks).stores));
 }
 
+}  // namespace
 }  // namespace warpmat::stores_test

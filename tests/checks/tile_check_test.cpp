@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::tile_check_test {
-
 namespace {
 
 /// The warnings of a launch whose descriptor has these bits besides the tile's address. `changes`: statements before the product; %t is the
@@ -129,8 +128,6 @@ WAIT:
       .warnings;
 }
 
-}  // namespace
-
 TEST_CASE("A descriptor that reads a tile otherwise than its tensor map wrote it is a warning", "[checks]") {
   // Leading byte offset 16, stride byte offset 1024, swizzle 128B.
   CHECK(warnings_of("0x4000004000010000").empty());
@@ -167,4 +164,5 @@ TEST_CASE("A statement that has read a tile as it was written is looked at again
   }
 }
 
+}  // namespace
 }  // namespace warpmat::tile_check_test

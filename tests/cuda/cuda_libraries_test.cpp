@@ -6,7 +6,6 @@
 // The stand-ins for cuBLAS, cuBLASLt, cuRAND and NVML.
 
 namespace warpmat::cuda_libraries_test {
-
 namespace {
 
 std::string library_program() {
@@ -39,8 +38,6 @@ constexpr Row rows[] = {
 #undef WARPMAT_LIBRARY_SUPPORTED
 #undef WARPMAT_LIBRARY_UNSUPPORTED
 };
-
-}  // namespace
 
 TEST_CASE("every function of a library's table is in the library", "[cuda]") {
   for (const Row& row : rows) {
@@ -121,4 +118,5 @@ TEST_CASE("NVML knows each GPU, and a library's work is that of the current one"
   CHECK_THAT(outcome.err, ContainsSubstring("which is of GPU 0: GPU 1 has no access to it"));
 }
 
+}  // namespace
 }  // namespace warpmat::cuda_libraries_test

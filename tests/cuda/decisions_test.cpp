@@ -36,8 +36,6 @@ Bits bits_of(const Outcome& outcome) {
   return bits;
 }
 
-}  // namespace
-
 TEST_CASE("options in the fatbinary override every provider", "[cuda][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
@@ -102,4 +100,5 @@ TEST_CASE("a saved launch keeps the assembler's options and what it decided", "[
   }
 }
 
+}  // namespace
 }  // namespace warpmat::decisions_test

@@ -42,6 +42,15 @@ class Call {
   void* function_ = nullptr;
 };
 
+/// The primary context of device 0, current from here on.
+void* current_context() {
+  void* context = nullptr;
+  Call<unsigned>("cuInit")(0);
+  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
+  Call<void*>("cuCtxSetCurrent")(context);
+  return context;
+}
+
 const char* const text = R"(
 .version 8.0
 .target sm_80
@@ -102,14 +111,12 @@ TEST_CASE("the driver's calls need cuInit and a context", "[cuda]") {
 }
 
 TEST_CASE("the driver loads PTX and launches its kernel", "[cuda]") {
-  void *context = nullptr, *module = nullptr, *function = nullptr, *none = nullptr;
+  void *module = nullptr, *function = nullptr, *none = nullptr;
   std::uint64_t numbers = 0, factor = 0;
   std::size_t bytes = 0;
   unsigned count = 5;
   int value = 0;
-  Call<unsigned>("cuInit")(0);
-  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
-  Call<void*>("cuCtxSetCurrent")(context);
+  current_context();
   using Load = Call<void**, const void*>;
   CHECK(Load("cuModuleLoadData")(&module, "no PTX") == 218);
   CHECK(Load("cuModuleLoadData")(&module, "\177ELF is machine code") == 209);
@@ -186,14 +193,12 @@ struct CopyNode {  // CUDA_MEMCPY3D
 }  // namespace
 
 TEST_CASE("graphs of the driver have nodes of kernels, fills and copies", "[cuda]") {
-  void *context = nullptr, *module = nullptr, *function = nullptr, *graph = nullptr, *executable = nullptr;
+  void *module = nullptr, *function = nullptr, *graph = nullptr, *executable = nullptr;
   void *fill = nullptr, *kernel = nullptr, *copy = nullptr;
   std::uint64_t numbers = 0;
   unsigned count = 5;
   std::vector<unsigned> end(6);
-  Call<unsigned>("cuInit")(0);
-  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
-  Call<void*>("cuCtxSetCurrent")(context);
+  void* context = current_context();
   REQUIRE(Call<void**, const void*>("cuModuleLoadData")(&module, text) == 0);
   REQUIRE(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, module, "scale") == 0);
   REQUIRE(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&numbers, 24) == 0);
@@ -248,11 +253,9 @@ TEST_CASE("the driver keeps the size of malloc()'s heap behind the launch of a m
 .visible .entry uses_none() { ret; }
 )";
   constexpr int heap_bytes = 2;
-  void *context = nullptr, *module = nullptr, *other = nullptr, *function = nullptr;
+  void *module = nullptr, *other = nullptr, *function = nullptr;
   std::size_t bytes = 0;
-  Call<unsigned>("cuInit")(0);
-  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
-  Call<void*>("cuCtxSetCurrent")(context);
+  current_context();
   const Call<int, std::size_t> set_limit("cuCtxSetLimit");
   const auto launch_of = [&](void* of, const char* kernel) {
     REQUIRE(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, of, kernel) == 0);
@@ -272,10 +275,8 @@ TEST_CASE("the driver keeps the size of malloc()'s heap behind the launch of a m
 }
 
 TEST_CASE("the driver loads a module from a file", "[cuda]") {
-  void *context = nullptr, *module = nullptr, *function = nullptr;
-  Call<unsigned>("cuInit")(0);
-  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
-  Call<void*>("cuCtxSetCurrent")(context);
+  void *module = nullptr, *function = nullptr;
+  current_context();
   const warpmat::TemporaryDirectory folder;
   const Call<void**, const char*> load("cuModuleLoad");
   const auto loaded = [&](const std::string& contents) {
@@ -302,15 +303,13 @@ TEST_CASE("the driver loads a module from a file", "[cuda]") {
 }
 
 TEST_CASE("the driver says what its handles are", "[cuda]") {
-  void *context = nullptr, *module = nullptr, *function = nullptr, *found = nullptr, *stream = nullptr;
+  void *module = nullptr, *function = nullptr, *found = nullptr, *stream = nullptr;
   const char* name = nullptr;
   std::size_t offset = 9, bytes = 9;
   unsigned count = 0, flags = 9;
   unsigned long long id = 0, other_id = 0;
   int value = 9;
-  Call<unsigned>("cuInit")(0);
-  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
-  Call<void*>("cuCtxSetCurrent")(context);
+  void* context = current_context();
   REQUIRE(Call<void**, const void*>("cuModuleLoadData")(&module, text) == 0);
   REQUIRE(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, module, "scale") == 0);
 
@@ -364,11 +363,9 @@ TEST_CASE("the driver says what its handles are", "[cuda]") {
 }
 
 TEST_CASE("the driver says what lies at an address, and of which pool it is", "[cuda]") {
-  void *context = nullptr, *pool = nullptr;
+  void* pool = nullptr;
   std::uint64_t address = 0, pooled = 0;
-  Call<unsigned>("cuInit")(0);
-  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
-  Call<void*>("cuCtxSetCurrent")(context);
+  void* context = current_context();
   REQUIRE(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&address, 64) == 0);
   REQUIRE(Call<void**, int>("cuDeviceGetDefaultMemPool")(&pool, 0) == 0);
   REQUIRE(Call<std::uint64_t*, std::size_t, void*, void*>("cuMemAllocFromPoolAsync")(&pooled, 64, pool, nullptr) == 0);
@@ -393,12 +390,10 @@ TEST_CASE("the driver says what lies at an address, and of which pool it is", "[
 }
 
 TEST_CASE("the driver makes, asks and launches graphs", "[cuda]") {
-  void *context = nullptr, *graph = nullptr, *executable = nullptr, *first = nullptr, *second = nullptr;
+  void *graph = nullptr, *executable = nullptr, *first = nullptr, *second = nullptr;
   std::size_t count = 2;
   int type = 9;
-  Call<unsigned>("cuInit")(0);
-  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
-  Call<void*>("cuCtxSetCurrent")(context);
+  current_context();
   REQUIRE(Call<void**, unsigned>("cuGraphCreate")(&graph, 0) == 0);
   using AddEmpty = Call<void**, void*, void* const*, std::size_t>;
   REQUIRE(AddEmpty("cuGraphAddEmptyNode")(&first, graph, nullptr, 0) == 0);

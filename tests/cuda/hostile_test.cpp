@@ -14,8 +14,6 @@ Outcome run_opening(const std::string& name, std::vector<std::string> arguments)
   return run_program((folder / ("warpmat_cuda_" + name + "_program")).string(), arguments);
 }
 
-}  // namespace
-
 TEST_CASE("a plug-in of either runtime is opened and closed 200 times", "[cuda]") {
   const Outcome outcome = run_opening("plugin", {"libcudart.so.12", "libcudart.so.13"});
   CHECK(outcome.status == 0);
@@ -61,4 +59,5 @@ TEST_CASE("no library of CUDA is sought in the current folder", "[cuda]") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::hostile_test

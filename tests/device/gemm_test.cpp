@@ -87,8 +87,6 @@ Eigen::MatrixXd computed(Stored<Bits>& a, Stored<Bits>& b, Stored<std::uint32_t>
   return d.values;
 }
 
-}  // namespace
-
 TEST_CASE("a GEMM of the device header chains tiles as the emulator does, for any size and strides") {
   std::mt19937 random(3);
   for (const auto& [transposed, gap] : {std::pair{false, 4}, {false, 5}, {true, 4}}) {
@@ -116,4 +114,5 @@ TEST_CASE("a GEMM of fp8 promotes its sums") {
   CHECK(promoted != computed<opcode, device::Hardware::sm_90>(a, b, c, 0));
 }
 
+}  // namespace
 }  // namespace warpmat::gemm_test

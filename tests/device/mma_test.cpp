@@ -4,17 +4,15 @@
 #include "test.h"
 
 namespace warpmat::mma_test {
-using device::Opcode;
-
 namespace {
+
+using device::Opcode;
 
 /// Some opcodes on one hardware.
 template <device::Hardware hardware, Opcode... opcodes>
 void compare(DeviceComparison& comparison) {
   (compare_with_reference<opcodes, hardware>(case_count(2), comparison), ...);
 }
-
-}  // namespace
 
 // The header as host code: what a GPU computes but for the exchange between lanes. A form of each rule and each pair of widths; the test
 // "every form of the device header" has all of them.
@@ -68,4 +66,5 @@ TEST_CASE("the device header has a form where the reference has one, on each har
   }
 }
 
+}  // namespace
 }  // namespace warpmat::mma_test

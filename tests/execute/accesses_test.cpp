@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::accesses_test {
-
 namespace {
 
 constexpr std::size_t count = 2;  // warps
@@ -70,8 +69,6 @@ bool is_padding(const Form& form, std::size_t number) {
   return form.mnemonic == Mnemonic::ldmatrix && form.memory_bits < 8 &&
          number % Form::row_bytes >= static_cast<std::size_t>(2 * form.memory_bits);
 }
-
-}  // namespace
 
 TEST_CASE("changed bytes show that what is listed is read or written, and nothing else, of every form", "[execute][accesses]") {
   int loads = 0, stores = 0;
@@ -272,4 +269,5 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
   }
 }
 
+}  // namespace
 }  // namespace warpmat::accesses_test

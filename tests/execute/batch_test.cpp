@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::batch_test {
-
 namespace {
 
 /// A form of each kind: with one and two words a register, with metadata, with scale factors, and all that addresses memory.
@@ -43,22 +42,6 @@ bool spoil(WarpArrays& warps, const Form& form, std::size_t warp) {
     return true;
   }
   return false;
-}
-
-}  // namespace
-
-TEST_CASE("a batch does what its warps do one after another, whatever the strides") {
-  for (const char* opcode : opcodes())
-    for (const Path path : {Path::fast, Path::reference})
-      for (const std::size_t count : {1U, 2U, 21U}) {
-        const Instruction instruction = instruction_named(opcode);
-        CAPTURE(opcode, path == Path::fast, count);
-        WarpArrays warps(instruction.form(), count, std::nullopt, 1);
-        WarpArrays expected = warps;
-        expected.execute_each(instruction, 0, count);
-        execute(instruction, warps.batch(), count, {.path = path});
-        CHECK(warps == expected);
-      }
 }
 
 TEST_CASE("a batch may share a source among its warps") {
@@ -135,26 +118,6 @@ TEST_CASE("registers that overlap at negative warp strides: both paths give the 
   }
 }
 
-TEST_CASE("a batch may write over its accumulators") {
-  for (const char* opcode : opcodes()) {
-    const Instruction instruction = instruction_named(opcode);
-    if (instruction.form().find_operand(OperandName::c) == nullptr) continue;
-    for (const Path path : {Path::fast, Path::reference}) {
-      CAPTURE(opcode, path == Path::fast);
-      WarpArrays warps(instruction.form(), 9, std::nullopt, 3);
-      WarpArrays expected = warps;
-      expected.execute_each(instruction, 0, 9);
-      Batch batch = warps.batch();
-      batch.destination = {warps.word(OperandName::c, 0, 0), batch.source(OperandName::c).warp_stride()};
-      execute(instruction, batch, 9, {.path = path});
-      const std::size_t words = warp_size * static_cast<std::size_t>(instruction.form().operand(OperandName::d).words());
-      for (std::size_t warp = 0; warp < 9; ++warp)
-        CHECK(std::equal(warps.word(OperandName::c, warp, 0), warps.word(OperandName::c, warp, 0) + words,
-                         expected.word(OperandName::d, warp, 0)));
-    }
-  }
-}
-
 TEST_CASE("a trap in a batch names the warp; those before it are executed, it and those after it are not") {
   constexpr std::size_t count = 21;
   int trapped = 0;
@@ -209,4 +172,5 @@ TEST_CASE("an instruction executes batches on several threads at once") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::batch_test

@@ -10,7 +10,6 @@
 #include "test.h"
 
 namespace warpmat::conversion_test {
-
 namespace {
 
 constexpr int rows = 16, columns = 8;
@@ -192,8 +191,6 @@ bool multiplies_bytes(const Form& form) {
   return small(OperandName::a) && small(OperandName::b) && form.format(OperandName::d) == Format::f32;
 }
 
-}  // namespace
-
 TEST_CASE("every f16 and every bf16, as an element of A and of B, is read as the number that it is") {
   for (const auto& [format, one] : {std::pair{Format::f16, 0x3C00u}, {Format::bf16, 0x3F80u}}) {
     const Instruction mma(fmt::format("mma.sync.aligned.m16n8k16.row.col.f32.{0}.{0}.f32", row(format).name), "sm_90");
@@ -280,4 +277,5 @@ TEST_CASE("every pair of codes of 8, 6 and 4 bits is multiplied exactly") {
   CHECK(compared_forms == 4 * 3 + 25 + 4);
 }
 
+}  // namespace
 }  // namespace warpmat::conversion_test

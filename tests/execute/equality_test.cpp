@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::equality_test {
-
 namespace {
 
 /// Of each hardware the target that has the most forms.
@@ -45,8 +44,6 @@ struct BestAgain {
   ~BestAgain() { use_best_instruction_set(); }
 };
 
-}  // namespace
-
 // A warp of each: enough to notice a kernel that is wrong of a form or a class. `warpmat diff --paths` compares any number, and
 // docs/reference/evidence.md says what the last long run has compared. Each instruction set gets warps of its own.
 // `-c sm_90a` runs one target alone.
@@ -77,4 +74,5 @@ TEST_CASE("every form has a kernel, but for loads and stores of wmma, and all of
     }
 }
 
+}  // namespace
 }  // namespace warpmat::equality_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::instruction_sets_test {
-
 namespace {
 
 /// D of a product of ones, by the fast path.
@@ -20,8 +19,6 @@ std::vector<std::uint32_t> product_of_ones() {
   execute(mma, batch, 1);
   return d;
 }
-
-}  // namespace
 
 TEST_CASE("every instruction set can be chosen and gives the same bits") {
   const std::vector<std::string_view> sets = instruction_sets();
@@ -48,4 +45,5 @@ TEST_CASE("an instruction set that is not there cannot be chosen") {
   CHECK_THROWS_AS(use_instruction_set(""), std::invalid_argument);
 }
 
+}  // namespace
 }  // namespace warpmat::instruction_sets_test

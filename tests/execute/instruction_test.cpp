@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::instruction_test {
-
 namespace {
 
 std::string why_not(const std::string& opcode, const std::string& target) {
@@ -17,8 +16,6 @@ std::string why_not(const std::string& opcode, const std::string& target) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST_CASE("an instruction knows its form, its target and its lowering") {
   const Instruction mma("mma.sync.aligned.row.col.m16n8k16.f32.f16.f16.f32", "sm_90a");
@@ -183,4 +180,5 @@ TEST_CASE("machine instructions have their names") {
   CHECK(named("movmatrix.sync.aligned.m8n8.trans.b16") == "MOVM");
 }
 
+}  // namespace
 }  // namespace warpmat::instruction_test

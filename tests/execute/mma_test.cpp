@@ -9,7 +9,6 @@
 #include "test.h"
 
 namespace warpmat::mma_test {
-
 namespace {
 
 // ---- Registers by the oracle's formulas, never by the emulator's fragments ----------------------------------------------------------
@@ -246,8 +245,6 @@ std::vector<const Form*> mma_forms() {
   return out;
 }
 
-}  // namespace
-
 TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit for bit") {
   constexpr std::size_t wide_cases = 8, narrow_cases = 4;
   std::mt19937_64 random(40);
@@ -301,52 +298,6 @@ TEST_CASE("every integer mma on every hardware agrees with the oracle, wrapping 
   CHECK(forms_seen == std::map<int, std::size_t>{{8, 3 * 4 * 2}, {4, 3 * 4 * 2}, {1, 3 * 2}});
 }
 
-TEST_CASE("integer sums wrap at the limits without .satfinite and stop there with it") {
-  struct Row {
-    std::string_view types;
-    std::uint32_t a, b, c, wrapped, clamped;  ///< a and b fill every element of A and B
-  };
-  constexpr std::uint32_t highest = 0x7FFF'FFFF, lowest = 0x8000'0000;
-  constexpr Row rows[] = {
-      {"s32.s8.s8.s32", 0x01, 0x01, highest - 16, highest, highest},
-      {"s32.s8.s8.s32", 0x01, 0x01, highest - 15, lowest, highest},
-      {"s32.s8.s8.s32", 0xFF, 0x01, lowest + 16, lowest, lowest},
-      {"s32.s8.s8.s32", 0xFF, 0x01, lowest + 15, highest, lowest},
-      {"s32.s8.s8.s32", 0x80, 0x80, 0, 16 * 0x4000, 16 * 0x4000},
-      {"s32.s8.s8.s32", 0x80, 0x7F, 0, 0u - 16 * 0x3F80, 0u - 16 * 0x3F80},
-      {"s32.u8.u8.s32", 0xFF, 0xFF, 0, 16 * 0xFE01, 16 * 0xFE01},
-      {"s32.u8.u8.s32", 0xFF, 0xFF, highest, highest + 16 * 0xFE01, highest},
-      {"s32.u8.s8.s32", 0xFF, 0x80, 0, 0u - 16 * 0x7F80, 0u - 16 * 0x7F80},
-      {"s32.u8.s8.s32", 0xFF, 0x80, lowest, lowest - 16 * 0x7F80, lowest},
-      {"s32.s8.u8.s32", 0x80, 0xFF, 5, 5u - 16 * 0x7F80, 5u - 16 * 0x7F80},
-  };
-  for (const Row& r : rows)
-    for (const bool satfinite : {false, true}) {
-      const Instruction mma(fmt::format("mma.sync.aligned.m16n8k16.row.col{}.{}", satfinite ? ".satfinite" : "", r.types), "sm_90");
-      CAPTURE(mma.form().opcode, r.a, r.b, r.c);
-      Operands registers(mma.form());
-      for (std::size_t i = 0; i < registers.a.size(); ++i) registers.a[i].fill(r.a * 0x0101'0101u);
-      for (std::size_t i = 0; i < registers.b.size(); ++i) registers.b[i].fill(r.b * 0x0101'0101u);
-      for (std::size_t i = 0; i < registers.c.size(); ++i) registers.c[i].fill(r.c);
-      execute_both_paths(mma, registers.batch());
-      for (const Register& d : registers.d.values())
-        for (const std::uint32_t word : d) REQUIRE(word == (satfinite ? r.clamped : r.wrapped));
-    }
-}
-
-TEST_CASE("a sum that leaves s32 on its way and comes back is not clamped") {
-  const Instruction mma("mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32", "sm_90");
-  Inputs in{matrix_of(mma.form(), OperandName::a), matrix_of(mma.form(), OperandName::b), matrix_of(mma.form(), OperandName::c)};
-  for (int i = 0; i < 16; ++i)
-    for (int k = 0; k < 16; ++k) in.a.at(i, k) = k < 8 ? 0x7F : 0x81;  // 127, then -127
-  std::ranges::fill(in.b.codes, 0x7F);
-  std::ranges::fill(in.c.codes, 0x7FFF'FFFF);
-  Matrix expected = in.c;
-  Tally tally;
-  compare(tally, mma, "up and down", in, expected);
-  CHECK(tally.failures() == "");
-}
-
 /// Calls `visit(instruction, registers)` for every mma form with registers that are filled at random.
 template <typename Visit>
 void for_each_filled(std::uint64_t seed, Visit visit) {
@@ -366,7 +317,7 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
     for (const Operand& operand : form.operands) untouched[operand.name].set(clean[operand.name].values());
     execute(mma, clean.batch());
 
-    const bool sequence = mma.lowering().semantics == Semantics::split_dot;  // reads C while it writes D: see the next test
+    const bool sequence = mma.lowering().semantics == Semantics::split_dot;  // reads C while it writes D: see register_places_test
     for (const std::string source : {"c", "a", "b", "mixed"}) {
       CAPTURE(source);
       if (sequence && (source == "c" || source == "mixed")) continue;
@@ -392,40 +343,6 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
   });
 }
 
-TEST_CASE("fp8 on sm_90 adds C register by register, so a register of C that is an earlier one of D is new") {
-  const Instruction mma("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", "sm_90a");
-  FormRegisters x(mma.form());  // A and B are zero: D is C
-  for (std::size_t i = 0; i < 4; ++i) x[OperandName::c][i].fill(0x3F800000u + static_cast<std::uint32_t>(i));
-  Batch batch = x.batch();
-  std::vector<const std::uint32_t*> c{x[OperandName::c][0].data(), x[OperandName::d][0].data(), x[OperandName::d][3].data(),
-                                      x[OperandName::c][3].data()};
-  x[OperandName::d][3].fill(0x40000000u);
-  batch.source(OperandName::c) = c;
-  execute(mma, batch);
-  const std::uint32_t expected[] = {0x3F800000, 0x3F800000, 0x40000000, 0x3F800003};
-  for (std::size_t i = 0; i < 4; ++i) CHECK(x[OperandName::d][i][7] == expected[i]);
-}
-
-TEST_CASE("one register may be several sources") {
-  std::mt19937_64 random(43);
-  const Instruction mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90");
-  Operands clean(mma.form());
-  Register same;
-  for (std::uint32_t& word : same) word = static_cast<std::uint32_t>(random()) & 0x3BFF'3BFF;
-  for (Registers* r : {&clean.a, &clean.b, &clean.c})
-    for (std::size_t i = 0; i < r->size(); ++i) (*r)[i] = same;
-  execute(mma, clean.batch());
-  const std::array<const std::uint32_t*, 4> all{same.data(), same.data(), same.data(), same.data()};
-  Registers d(4);
-  Batch batch;
-  batch.destination = d.list();
-  batch.source(OperandName::a) = all;
-  batch.source(OperandName::b) = std::span(all).first(2);
-  batch.source(OperandName::c) = all;
-  execute(mma, batch);
-  CHECK(d.values() == clean.d.values());
-}
-
 TEST_CASE("of a register that d lists several times, what the later place gets stays") {
   for_each_filled(44, [](const Instruction& mma, FormRegisters& clean) {
     execute(mma, clean.batch());
@@ -449,4 +366,5 @@ TEST_CASE("of a register that d lists several times, what the later place gets s
   });
 }
 
+}  // namespace
 }  // namespace warpmat::mma_test

@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::moves_test {
-
 namespace {
 
 constexpr std::size_t row_bytes = 16;
@@ -24,9 +23,6 @@ Instruction ldmatrix(int number, bool trans) {
 }
 Instruction stmatrix(int number, bool trans) {
   return {fmt::format("stmatrix.sync.aligned.m8n8.x{}{}.shared.b16", number, trans ? ".trans" : ""), "sm_90"};
-}
-Instruction movmatrix() {
-  return {"movmatrix.sync.aligned.m8n8.trans.b16", "sm_90"};
 }
 
 std::string shown(const Instruction& instruction) {
@@ -130,8 +126,6 @@ std::uint16_t half_of(const Register& r, std::size_t lane, std::size_t half) {
   return static_cast<std::uint16_t>(r[lane] >> (16 * half));
 }
 
-}  // namespace
-
 TEST_CASE("ldmatrix loads what the PTX ISA's formulas say, of every shape, x1, x2, x4, plain and transposed, on every target") {
   std::mt19937_64 random(20);
   Tally tally;
@@ -160,18 +154,6 @@ TEST_CASE("ldmatrix loads what the PTX ISA's formulas say, of every shape, x1, x
     tally.expect(copy(memory) == before, [&] { return shown(instruction) + " changes the memory"; });
   }
   CHECK(tally.failures() == "");
-}
-
-TEST_CASE("ldmatrix may read one row through many lanes") {
-  std::mt19937_64 random(21);
-  SharedMemory memory = random_memory(random);
-  Register addresses;
-  addresses.fill(48);
-  Registers r(4);
-  load(ldmatrix(4, false), memory, addresses, r.list());
-  for (std::size_t q = 0; q < 4; ++q)
-    for (std::size_t lane = 4; lane < 32; ++lane) CHECK(r[q][lane] == r[0][lane % 4]);
-  CHECK(half_of(r[0], 0, 0) == (memory.bytes()[48] | memory.bytes()[49] << 8));
 }
 
 TEST_CASE("stmatrix stores what the PTX ISA's formulas say and nothing else") {
@@ -213,46 +195,6 @@ TEST_CASE("where stmatrix rows overlap, the higher lane's row stays") {
     const std::size_t lane = 28 + column / 2;  // row 7 of matrix 3
     CHECK((memory.bytes()[64 + 2 * column] | memory.bytes()[65 + 2 * column] << 8) == half_of(r[3], lane, column % 2));
   }
-}
-
-TEST_CASE("stmatrix after ldmatrix restores the memory, ldmatrix after stmatrix the registers") {
-  const int number = GENERATE(1, 2, 4);
-  const bool trans = GENERATE(false, true);
-  CAPTURE(number, trans);
-  std::mt19937_64 random(24);
-  SharedMemory memory = random_memory(random);
-  const std::vector<std::uint8_t> before = copy(memory);
-  const Register addresses = distinct_rows(random);
-  Registers r(number);
-  load(ldmatrix(number, trans), memory, addresses, r.list());
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(8 * number); ++lane)
-    std::ranges::fill(memory.bytes().subspan(addresses[lane], row_bytes), std::uint8_t{0});
-  CHECK(copy(memory) != before);
-  store(stmatrix(number, trans), memory, addresses, r.list());
-  CHECK(copy(memory) == before);
-
-  r.fill(random);
-  Registers again(number);
-  store(stmatrix(number, trans), memory, addresses, r.list());
-  load(ldmatrix(number, trans), memory, addresses, again.list());
-  CHECK(again.values() == r.values());
-}
-
-TEST_CASE("a matrix loaded plain and stored with .trans is transposed in memory, and so is one moved by movmatrix") {
-  std::mt19937_64 random(25);
-  SharedMemory memory = random_memory(random), moved = memory;
-  const std::vector<std::uint8_t> before = copy(memory);
-  const Register addresses = distinct_rows(random);
-  Registers r(1);
-  load(ldmatrix(1, false), memory, addresses, r.list());
-  store(stmatrix(1, true), memory, addresses, r.list());
-  move(movmatrix(), r[0], r[0]);
-  store(stmatrix(1, false), moved, addresses, r.list());
-  for (std::size_t row = 0; row < 8; ++row)
-    for (std::size_t column = 0; column < 8; ++column)
-      for (std::size_t byte = 0; byte < 2; ++byte)
-        CHECK(memory.bytes()[addresses[row] + 2 * column + byte] == before[addresses[column] + 2 * row + byte]);
-  CHECK(copy(memory) == copy(moved));
 }
 
 TEST_CASE("movmatrix transposes as the PTX ISA's formulas say, on every target, and twice is the identity") {
@@ -482,4 +424,5 @@ TEST_CASE("of a register that ldmatrix lists twice, the later matrix stays") {
   CHECK(r[0] == plain[1]);
 }
 
+}  // namespace
 }  // namespace warpmat::moves_test

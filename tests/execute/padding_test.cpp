@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::padding_test {
-
 namespace {
 
 /// The bits of a byte that are no padding: e2m1 lies in the middle, the 6-bit types in the low bits (PTX ISA 9.7.14.5.14).
@@ -15,8 +14,6 @@ std::uint32_t element_bits(Format format) {
 bool in_bytes(const Form& form) {
   return form.kind == Kind::f8f6f4 || form.kind == Kind::mxf8f6f4;
 }
-
-}  // namespace
 
 TEST_CASE("padding that is not zero traps in every byte container, whatever is asked of undefined behaviour") {
   std::mt19937_64 random(140);
@@ -67,4 +64,5 @@ TEST_CASE("a trap for padding names element, register and the bits that count") 
         "operand b holds 0x80 for row 15, column 7 (register 0, bits 24-31); of the byte of an e3m2 all but bits 0-5 must be zero");
 }
 
+}  // namespace
 }  // namespace warpmat::padding_test

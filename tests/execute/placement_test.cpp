@@ -4,54 +4,11 @@
 #include "test.h"
 
 namespace warpmat::placement_test {
-
 namespace {
 
 constexpr Path paths[] = {Path::fast, Path::reference};
 
-/// Executes warp `warp` of `warps` where its registers lie.
-void execute_in_place(const Instruction& instruction, WarpArrays& warps, std::size_t warp, Path path) {
-  std::array<std::vector<std::uint32_t*>, operand_name_count> lists;
-  Batch batch;
-  for (const Operand& operand : instruction.form().operands) {
-    auto& list = lists[static_cast<std::size_t>(operand.name)];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(operand.words()); ++i) list.push_back(warps.word(operand.name, warp, i));
-    if (operand.written)
-      batch.destination = list;
-    else
-      batch.source(operand.name) = list;
-  }
-  SharedMemory memory = warps.shared_memory(warp);
-  batch.use(memory);
-  execute(instruction, batch, 1, {.path = path});
-}
-
-}  // namespace
-
-TEST_CASE("registers may have any alignment of a 32-bit word: every form, alone and in batches") {
-  constexpr std::size_t count = 2;
-  for (const Form& form : forms()) {
-    const Instruction instruction(form, target_with(form));
-    for (const std::size_t words : {1U, 2U, 5U}) {  // 4, 8 and 20 bytes behind a multiple of 16
-      WarpArrays expected(form, count, std::nullopt, 5, words);
-      WarpArrays alone = expected;
-      expected.execute_each(instruction, 0, count);
-      for (const Path path : paths) {
-        CAPTURE(form.opcode, words, path == Path::fast);
-        WarpArrays batch(form, count, std::nullopt, 5, words);
-        execute(instruction, batch.batch(), count, {.path = path});
-        CHECK(batch == expected);
-      }
-      for (std::size_t warp = 0; warp < count; ++warp) execute_in_place(instruction, alone, warp, paths[(warp + words) % 2]);
-      CAPTURE(form.opcode, words);
-      CHECK(alone == expected);
-    }
-  }
-}
-
 // ---- C over D -----------------------------------------------------------------------------------------------------------------------
-
-namespace {
 
 /// C and D of some warps in one array, at random places that overlap in every way, and the other sources apart.
 class OverlappingWarps {
@@ -101,8 +58,6 @@ class OverlappingWarps {
   Position c_, d_;
   std::vector<std::uint32_t> words_;
 };
-
-}  // namespace
 
 TEST_CASE("C and D of a batch may overlap in any way: both paths, in batches and warp by warp, for every form and target") {
   std::mt19937_64 random(45);
@@ -165,4 +120,5 @@ TEST_CASE("registers of ldmatrix and stmatrix may overlap the memory: all is rea
   }
 }
 
+}  // namespace
 }  // namespace warpmat::placement_test

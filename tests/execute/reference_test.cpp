@@ -6,11 +6,10 @@
 #include "test.h"
 
 namespace warpmat::reference_test {
+namespace {
 
 static_assert(std::is_empty_v<PlainUnit> && std::is_empty_v<PlainArithmetic>);
 static_assert(!std::is_polymorphic_v<PlainArithmetic>);
-
-namespace {
 
 constexpr auto f16_product = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
 
@@ -71,8 +70,6 @@ std::vector<Register> shipped(Hardware hardware) {
   return operands.d.values();
 }
 
-}  // namespace
-
 TEST_CASE("a class that derives from the reference's arithmetic is called for every result, sum and term", "[reference]") {
   struct Row {
     Hardware hardware;
@@ -94,4 +91,5 @@ TEST_CASE("a replaced rule decides, and the rest is what ships", "[reference]") 
   CHECK(shipped(Hardware::sm_90) != zeros);
 }
 
+}  // namespace
 }  // namespace warpmat::reference_test

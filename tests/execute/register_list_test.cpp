@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::register_list_test {
-
 namespace {
 
 constexpr Path paths[] = {Path::fast, Path::reference};
@@ -67,8 +66,6 @@ class ListedBatch {
 bool all(const Operand&) {
   return true;
 }
-
-}  // namespace
 
 TEST_CASE("a view says where each word is: by strides, numbers or a list") {
   std::array<std::uint32_t, 512> words{};
@@ -220,4 +217,5 @@ TEST_CASE("accesses() reads addresses from a list") {
   CHECK(accesses(load, listed.get(), 2) == accesses(load, warps.batch(), 2));
 }
 
+}  // namespace
 }  // namespace warpmat::register_list_test

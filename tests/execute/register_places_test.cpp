@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::register_places_test {
-
 namespace {
 
 constexpr Path paths[] = {Path::fast, Path::reference};
@@ -135,8 +134,6 @@ class Scene {
   std::vector<std::uint32_t> words_;
 };
 
-}  // namespace
-
 TEST_CASE("registers at any distance, listed or immediate: every form, both paths") {
   std::mt19937_64 random(71);
   for (const Form& form : forms()) {
@@ -199,8 +196,6 @@ TEST_CASE("C and D may share words at any distance: every form and target, both 
   CHECK(drawn > 100);
 }
 
-namespace {
-
 /// The registers of a warp's threads. Statements of wmma.mma name some of them, mostly more than once.
 struct RegisterFile {
   static constexpr std::size_t registers = 24;
@@ -220,8 +215,6 @@ struct RegisterFile {
 
   std::vector<Register> words;
 };
-
-}  // namespace
 
 // If the register lists are used in place, the reference reads and writes each register directly, in the measured order.
 TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major, both paths") {
@@ -273,4 +266,5 @@ TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major
   CHECK(shown > 20);  // else no order has shown
 }
 
+}  // namespace
 }  // namespace warpmat::register_places_test

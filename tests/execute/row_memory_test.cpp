@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::row_memory_test {
-
 namespace {
 
 constexpr Path paths[] = {Path::fast, Path::reference};
@@ -31,28 +30,6 @@ std::vector<Access> expected_log(const Form& form, WarpArrays& warps, std::uint6
     for (int lane = 0; lane < form.rows_in_memory(); ++lane)
       log.push_back({form.mnemonic == Mnemonic::stmatrix, warp, lane, warps.word(OperandName::p, warp, 0)[lane] + above, Form::row_bytes});
   return log;
-}
-
-}  // namespace
-
-TEST_CASE("memory behind callbacks: every form that addresses memory, each row in the order of lanes") {
-  for (const Form& form : forms()) {
-    if (form.mnemonic != Mnemonic::ldmatrix && form.mnemonic != Mnemonic::stmatrix) continue;
-    const Instruction instruction(form, target_with(form));
-    for (const Path path : paths) {
-      CAPTURE(form.opcode, path == Path::fast);
-      WarpArrays expected(form, count, std::nullopt, 81);
-      WarpArrays warps = expected;
-      expected.execute_each(instruction, 0, count);
-      NotedMemory observed{.warps = &warps, .base = WarpArrays::memory_base};
-      const RowMemory memory = observed.callbacks();
-      Batch batch = warps.batch();
-      batch.rows = &memory;
-      execute(instruction, batch, count, {.path = path});
-      CHECK(warps == expected);
-      CHECK(observed.log == expected_log(form, warps, 0));
-    }
-  }
 }
 
 TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
@@ -163,4 +140,5 @@ TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stm
     }
 }
 
+}  // namespace
 }  // namespace warpmat::row_memory_test

@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::special_sums_test {
-
 namespace {
 
 /// Words of the registers of A, B and C, the same in all lanes. Registers 0 and 1 of A and 0 of B hold the first half of k.
@@ -56,8 +55,6 @@ constexpr std::uint32_t twice(std::uint32_t bf16_or_f16) {
   return bf16_or_f16 << 16 | bf16_or_f16;
 }
 
-}  // namespace
-
 TEST_CASE("sixteen of the largest bf16 products with C are more units than an int32 holds") {
   // 255/128 times 2^40 and times 2^-40.
   const std::uint32_t a = twice(0x53ff), b = twice(0x2bff);
@@ -106,4 +103,5 @@ TEST_CASE("an infinity times zero, an infinite C and a NaN decide alone") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::special_sums_test

@@ -6,7 +6,6 @@
 // cut. So these tests are of layouts (scale factors and metadata in tensor memory, data path layouts), not of rounding.
 
 namespace warpmat::tcgen05_test {
-
 namespace {
 
 constexpr double e2m1_values[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
@@ -30,105 +29,42 @@ float d_at(const TensorMemory& memory, int lane, int column) {
   return std::bit_cast<float>(memory.word(lane, column));
 }
 
-}  // namespace
-
 TEST_CASE("tcgen05.mma kind::mxf4 and mxf4nvf4: scale factors come from their words and bytes of tensor memory", "[execute][tcgen05]") {
+  // With K = 96, a row begins 96 bytes into lines of 128 with a swizzle, so 32 of its bytes are there and 16 at the absolute address.
   struct Case {
     const char* kind;
-    int vector, first_byte_a, first_byte_b, n;
-    bool ue8m0;
-  };
-  for (const Case& c :
-       {Case{"kind::mxf4", 2, 0, 2, 64, true}, Case{"kind::mxf4", 2, 2, 0, 136, true}, Case{"kind::mxf4nvf4", 2, 2, 2, 8, true},
-        Case{"kind::mxf4nvf4", 4, 0, 0, 256, false}, Case{"kind::mxf4nvf4", 4, 0, 0, 72, true}}) {
-    INFO(c.kind << " " << c.vector << " " << c.n);
-    const std::uint32_t bits = 1u << 7 | 1u << 10 | std::uint32_t{c.ue8m0} << 23 | static_cast<std::uint32_t>(c.n / 8) << 17 | 8u << 24 |
-                               static_cast<std::uint32_t>(c.first_byte_b) << 4 | static_cast<std::uint32_t>(c.first_byte_a) << 29;
-    const auto decoded = decode_tensor_product(*find_tensor_kind(c.kind), {.scale_vector = c.vector}, bits);
-    REQUIRE_FALSE(decoded.problem);
-    std::mt19937 random(static_cast<unsigned>(c.n + c.vector));
-    SharedMemory shared(std::vector<std::uint8_t>(32768), 1024);
-    TensorMemory memory;
-    const auto fill = [&](std::uint32_t start, std::uint32_t leading, int lines) {
-      std::vector<std::uint32_t> all;
-      for (int line = 0; line < lines; ++line)
-        for (int k = 0; k < 64; ++k) {
-          all.push_back(static_cast<std::uint32_t>(random() & 15));
-          shared.bytes()[chunk_at(start, leading, line, k / 2) - shared.base()] |= static_cast<std::uint8_t>(all.back() << k % 2 * 4);
-        }
-      return all;
-    };
-    const auto a = fill(1024, 2048, 128), b = fill(8192, 8192, c.n);
-    // A scale of 2^-1 to 2^1: ue8m0 126 to 128, ue4m3 0x30, 0x38, 0x40. Line l: lane l % 32 of every quarter, word l / 32.
-    const auto scales = [&](int lines, int column, int first_byte) {
-      std::vector<int> all;
-      for (int line = 0; line < lines; ++line)
-        for (int i = 0; i < c.vector; ++i) {
-          all.push_back(static_cast<int>(random() % 3) - 1);
-          const auto byte = static_cast<std::uint32_t>(c.ue8m0 ? 127 + all.back() : 0x38 + 8 * all.back());
-          for (int quarter = 0; quarter < 4; ++quarter)
-            memory.word(quarter * 32 + line % 32, column + line / 32) |= byte << (first_byte + i) * 8;
-        }
-      return all;
-    };
-    const auto of_a = scales(128, 300, c.first_byte_a), of_b = scales(c.n, 310, c.first_byte_b);
-    ProductOperands operands{.a = read_a(decoded.product, plain(1024, 2048), shared),
-                             .b = read_b(decoded.product, plain(8192, 8192), shared),
-                             .metadata = {},
-                             .scales_a = read_scales(decoded.product, OperandName::scale_a, {0, 300}, memory),
-                             .scales_b = read_scales(decoded.product, OperandName::scale_b, {0, 310}, memory)};
-    for (const Path path : {Path::fast, Path::reference}) {
-      multiply(decoded.product, operands, memory, {0, 0}, {}, {.path = path});
-      int wrong = 0;
-      for (int i = 0; i < 128; ++i)
-        for (int j = 0; j < c.n; ++j) {
-          double sum = 0;
-          for (int k = 0; k < 64; ++k) {
-            const auto group = static_cast<std::size_t>(k * c.vector / 64);
-            const int exponent =
-                of_a[static_cast<std::size_t>(i * c.vector) + group] + of_b[static_cast<std::size_t>(j * c.vector) + group];
-            sum += std::ldexp(e2m1_value(a[static_cast<std::size_t>(i * 64 + k)]) * e2m1_value(b[static_cast<std::size_t>(j * 64 + k)]),
-                              exponent);
-          }
-          wrong += static_cast<double>(d_at(memory, i, j)) != sum;
-        }
-      CHECK(wrong == 0);
-    }
-    memory.word(64, 300) ^= 1u << c.first_byte_a * 8;  // a copy that differs
-    CHECK_THROWS_AS(read_scales(decoded.product, OperandName::scale_a, {0, 300}, memory), Trap);
-  }
-}
-
-TEST_CASE("tcgen05.mma with K = 96: rows of 48 bytes, and scale factors that go on in the next words", "[execute][tcgen05]") {
-  // A row begins 96 bytes into lines of 128 with a swizzle, so 32 of its bytes are there and 16 at the absolute address.
-  struct Case {
-    const char* kind;
-    int vector, factors, first_byte_a, first_byte_b, n;
+    int k, vector, factors, first_byte_a, first_byte_b, n;
     bool ue8m0, in_tensor_memory;
   };
-  constexpr int k = 96, row_start = 96;
+  constexpr int row_start = 96;
   constexpr std::uint32_t a_start = 1024, a_next = 1024 + 16384, b_start = 1024 + 32768, b_next = 1024 + 65536;
-  const auto byte_address = [](std::uint32_t start, std::uint32_t next, int line, int byte) {
+  const auto byte_address = [](int k, std::uint32_t start, std::uint32_t next, int line, int byte) {
+    if (k == 64) return chunk_at(start, next - start, line, byte);
     const int inside = row_start + byte;
     const std::uint32_t linear = (inside < 128 ? start : next) + static_cast<std::uint32_t>(line * 128 + inside % 128);
     return linear ^ (linear >> 7 & 7) << 4;
   };
-  const auto descriptor = [](std::uint32_t start, std::uint32_t next) {  // bit 52: an absolute address
+  const auto descriptor = [](int k, std::uint32_t start, std::uint32_t next) {
+    if (k == 64) return plain(start, next - start);
     const std::uint64_t bits =
-        (start + row_start) >> 4 | std::uint64_t{next >> 4} << 16 | 64ull << 32 | 1ull << 46 | 1ull << 52 | 2ull << 61;
+        (start + row_start) >> 4 | std::uint64_t{next >> 4} << 16 | 64ull << 32 | 1ull << 46 | 1ull << 52 | 2ull << 61;  // 52: absolute
     const DecodedTensorDescriptor decoded = decode_tensor_descriptor(bits, true);
     REQUIRE_FALSE(decoded.problem);
     CHECK(decode_tensor_descriptor(bits).problem);
     return decoded.descriptor;
   };
-  for (const Case& c : {Case{"kind::mxf4", 2, 3, 0, 3, 64, true, false}, Case{"kind::mxf4", 2, 3, 2, 1, 136, true, true},
-                        Case{"kind::mxf4nvf4", 4, 6, 2, 0, 24, false, false}, Case{"kind::mxf4nvf4", 4, 6, 0, 2, 256, true, false}}) {
+  for (const Case& c : {Case{"kind::mxf4", 64, 2, 2, 0, 2, 64, true, false}, Case{"kind::mxf4", 64, 2, 2, 2, 0, 136, true, false},
+                        Case{"kind::mxf4nvf4", 64, 2, 2, 2, 2, 8, true, false}, Case{"kind::mxf4nvf4", 64, 4, 4, 0, 0, 256, false, false},
+                        Case{"kind::mxf4nvf4", 64, 4, 4, 0, 0, 72, true, false}, Case{"kind::mxf4", 96, 2, 3, 0, 3, 64, true, false},
+                        Case{"kind::mxf4", 96, 2, 3, 2, 1, 136, true, true}, Case{"kind::mxf4nvf4", 96, 4, 6, 2, 0, 24, false, false},
+                        Case{"kind::mxf4nvf4", 96, 4, 6, 0, 2, 256, true, false}}) {
     INFO(c.kind << " " << c.factors << " " << c.n);
+    const int k = c.k;
     const std::uint32_t bits = 1u << 7 | 1u << 10 | std::uint32_t{c.ue8m0} << 23 | static_cast<std::uint32_t>(c.n / 8) << 17 | 8u << 24 |
                                static_cast<std::uint32_t>(c.first_byte_b) << 4 | static_cast<std::uint32_t>(c.first_byte_a) << 29 |
-                               1u << 31;
-    CHECK(decode_tensor_product(*find_tensor_kind(c.kind), {.scale_vector = c.vector}, bits).problem);
-    const auto decoded = decode_tensor_product(*find_tensor_kind(c.kind), {.scale_vector = c.vector, .has_k96 = true}, bits);
+                               std::uint32_t{k == 96} << 31;
+    CHECK(decode_tensor_product(*find_tensor_kind(c.kind), {.scale_vector = c.vector}, bits).problem.has_value() == (k == 96));
+    const auto decoded = decode_tensor_product(*find_tensor_kind(c.kind), {.scale_vector = c.vector, .has_k96 = k == 96}, bits);
     INFO(decoded.problem.value_or(""));
     REQUIRE_FALSE(decoded.problem);
     REQUIRE(decoded.product.shape.k == k);
@@ -140,14 +76,14 @@ TEST_CASE("tcgen05.mma with K = 96: rows of 48 bytes, and scale factors that go 
       for (int line = 0; line < lines; ++line)
         for (int i = 0; i < k; ++i) {
           all.push_back(static_cast<std::uint32_t>(random() & 15));
-          shared.bytes()[byte_address(start, next, line, i / 2) - shared.base()] |= static_cast<std::uint8_t>(all.back() << i % 2 * 4);
+          shared.bytes()[byte_address(k, start, next, line, i / 2) - shared.base()] |= static_cast<std::uint8_t>(all.back() << i % 2 * 4);
         }
       return all;
     };
     const auto a = fill(a_start, a_next, 128), b = fill(b_start, b_next, c.n);
     if (c.in_tensor_memory)
       for (std::size_t i = 0; i < a.size(); ++i)
-        memory.word(static_cast<int>(i / k), 400 + static_cast<int>(i % k / 8)) |= a[i] << i % 8 * 4;
+        memory.word(static_cast<int>(i) / k, 400 + static_cast<int>(i) % k / 8) |= a[i] << i % 8 * 4;
     // Factor f is byte (first + f) % 4 of the words that begin (first + f) / 4 times four columns on, or eight for more than 128 lines.
     const auto scales = [&](int lines, int column, int first_byte) {
       std::vector<int> all;
@@ -163,29 +99,33 @@ TEST_CASE("tcgen05.mma with K = 96: rows of 48 bytes, and scale factors that go 
     };
     const auto of_a = scales(128, 300, c.first_byte_a), of_b = scales(c.n, 320, c.first_byte_b);
     ProductOperands operands{.a = c.in_tensor_memory ? read_a(decoded.product, TensorCell{0, 400}, memory)
-                                                     : read_a(decoded.product, descriptor(a_start, a_next), shared),
-                             .b = read_b(decoded.product, descriptor(b_start, b_next), shared),
+                                                     : read_a(decoded.product, descriptor(k, a_start, a_next), shared),
+                             .b = read_b(decoded.product, descriptor(k, b_start, b_next), shared),
                              .metadata = {},
                              .scales_a = read_scales(decoded.product, OperandName::scale_a, {0, 300}, memory),
                              .scales_b = read_scales(decoded.product, OperandName::scale_b, {0, 320}, memory),
                              .accumulates = true};
-    for (int i = 0; i < 128; ++i)
-      for (int j = 0; j < c.n; ++j) memory.word(i, j) = std::bit_cast<std::uint32_t>(static_cast<float>(i - j));
-    multiply(decoded.product, operands, memory, {0, 0}, {});
-    int wrong = 0;
-    for (int i = 0; i < 128; ++i)
-      for (int j = 0; j < c.n; ++j) {
-        double sum = i - j;
-        for (int e = 0; e < k; ++e) {
-          const auto factor = static_cast<std::size_t>(e * c.factors / k);
-          const int exponent =
-              of_a[static_cast<std::size_t>(i * c.factors) + factor] + of_b[static_cast<std::size_t>(j * c.factors) + factor];
-          sum +=
-              std::ldexp(e2m1_value(a[static_cast<std::size_t>(i * k + e)]) * e2m1_value(b[static_cast<std::size_t>(j * k + e)]), exponent);
+    for (const Path path : {Path::fast, Path::reference}) {
+      for (int i = 0; i < 128; ++i)
+        for (int j = 0; j < c.n; ++j) memory.word(i, j) = std::bit_cast<std::uint32_t>(static_cast<float>(i - j));
+      multiply(decoded.product, operands, memory, {0, 0}, {}, {.path = path});
+      int wrong = 0;
+      for (int i = 0; i < 128; ++i)
+        for (int j = 0; j < c.n; ++j) {
+          double sum = i - j;
+          for (int e = 0; e < k; ++e) {
+            const auto factor = static_cast<std::size_t>(e * c.factors / k);
+            const int exponent =
+                of_a[static_cast<std::size_t>(i * c.factors) + factor] + of_b[static_cast<std::size_t>(j * c.factors) + factor];
+            sum += std::ldexp(e2m1_value(a[static_cast<std::size_t>(i * k + e)]) * e2m1_value(b[static_cast<std::size_t>(j * k + e)]),
+                              exponent);
+          }
+          wrong += static_cast<double>(d_at(memory, i, j)) != sum;
         }
-        wrong += static_cast<double>(d_at(memory, i, j)) != sum;
-      }
-    CHECK(wrong == 0);
+      CHECK(wrong == 0);
+    }
+    memory.word(64, 300) ^= 1u << c.first_byte_a * 8;  // a copy that differs
+    CHECK_THROWS_AS(read_scales(decoded.product, OperandName::scale_a, {0, 300}, memory), Trap);
   }
 }
 
@@ -343,14 +283,9 @@ TEST_CASE("zero-column masks are those of the ISA's examples", "[layout][tcgen05
   };
   CHECK(mask(0, 0, 0, 0, 128, 16) == "0:0000000000000000");
   CHECK(mask(0, 0, 1, 0, 128, 16) == "0:0000111000011100");
-  CHECK(mask(0, 1, 1, 0, 64, 32) ==
-        "0:11100001110000110000111000011100"
-        "");
-  CHECK(mask(0x01020100, 3, 1, 2, 32, 64) ==
-        "2:1110000111000011"
-        "1100001110000111"
-        "0011100001110000"
-        "0001110000111000");
+  CHECK(mask(0, 1, 1, 0, 64, 32) == "0:11100001110000110000111000011100");
+  CHECK(mask(0x01020100, 3, 1, 2, 32, 64) == "2:1110000111000011110000111000011100111000011100000001110000111000");
 }
 
+}  // namespace
 }  // namespace warpmat::tcgen05_test

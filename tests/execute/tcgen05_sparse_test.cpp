@@ -142,8 +142,6 @@ int wrong_elements(const Type& type, const Variant& v) {
   return wrong;
 }
 
-}  // namespace
-
 TEST_CASE("tcgen05.mma.sp: metadata of every width, in every data path layout, selects as the ISA says", "[execute][tcgen05]") {
   const std::vector<Variant> variants{{1, false, 128, 0, 0}, {1, false, 64, 0, 0},  {1, false, 64, 16, 0},
                                       {1, true, 128, 0, 0},  {1, true, 64, 0, 0},   {1, true, 32, 0, 0},
@@ -161,4 +159,5 @@ TEST_CASE("tcgen05.mma.sp: metadata of every width, in every data path layout, s
     }
 }
 
+}  // namespace
 }  // namespace warpmat::tcgen05_sparse_test

@@ -6,7 +6,6 @@
 // largest term (MMA-Sim's TCGen05MMA), in double, which holds all of it exactly.
 
 namespace warpmat::tcgen05_test {
-
 namespace {
 
 /// A format by its exponent and fraction bits; 0 exponent bits: an integer.
@@ -238,8 +237,6 @@ class Setup {
   std::vector<std::uint32_t> a_, b_, d_;
 };
 
-}  // namespace
-
 TEST_CASE("tcgen05.mma: types, shapes and layouts against the oracle", "[execute][tcgen05]") {
   const std::vector<Case> cases{
       {.kind = "kind::f16", .a = f16, .b = f16, .d_code = 1, .m = 128, .n = 64},
@@ -307,4 +304,5 @@ TEST_CASE("tcgen05.mma kind::f8f6f4: every pair of types against the oracle", "[
       }
 }
 
+}  // namespace
 }  // namespace warpmat::tcgen05_test

@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::volta_test {
-
 namespace {
 
 /// An f16 code as a float, exactly.
@@ -104,8 +103,6 @@ void compare_with_f32_cores(const Form& form) {
   CHECK(tally.failures() == "");
 }
 
-}  // namespace
-
 TEST_CASE("m8n8k4 of f16 on sm_90 is what the f32 cores compute") {
   std::size_t forms_seen = 0;
   for (const Form& form : forms()) {
@@ -118,4 +115,5 @@ TEST_CASE("m8n8k4 of f16 on sm_90 is what the f32 cores compute") {
   CHECK(forms_seen == 4 * 3);
 }
 
+}  // namespace
 }  // namespace warpmat::volta_test

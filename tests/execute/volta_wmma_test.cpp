@@ -9,7 +9,6 @@
 #include "test.h"
 
 namespace warpmat::volta_wmma_test {
-
 namespace {
 
 using oracle::Coordinates;
@@ -49,8 +48,6 @@ std::vector<const Form*> wmma_forms() {
 bool has(const Form& form, const char* part) {
   return form.opcode.find(part) != std::string::npos;
 }
-
-}  // namespace
 
 TEST_CASE("m16n16k16 on sm_70 has the fragments that were published of Volta", "[wmma][volta]") {
   Tally tally;
@@ -122,8 +119,6 @@ TEST_CASE("layouts of sm_70 are published for m16n16k16, assumed for the other s
   }
 }
 
-namespace {
-
 constexpr int stride = 40;  // elements, for each of the matrices
 constexpr std::size_t memory_bytes = 8192;
 
@@ -144,8 +139,6 @@ void move(const std::string& opcode, Registers& words, SharedMemory& memory) {
 std::uint16_t half(std::mt19937_64& random) {
   return static_cast<std::uint16_t>((random() & 0x83ff) | (13 + random() % 5) << 10);
 }
-
-}  // namespace
 
 TEST_CASE("a program of wmma on sm_70 multiplies the matrices in memory, whatever the layouts", "[wmma][volta]") {
   std::mt19937_64 random(70);
@@ -195,4 +188,5 @@ TEST_CASE("a program of wmma on sm_70 multiplies the matrices in memory, whateve
   CHECK(tally.comparisons() == 12 * 256);
 }
 
+}  // namespace
 }  // namespace warpmat::volta_wmma_test

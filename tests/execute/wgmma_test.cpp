@@ -6,10 +6,9 @@
 #include "test.h"
 
 namespace warpmat::wgmma_test {
+namespace {
 
 using Catch::Matchers::StartsWith;
-
-namespace {
 
 using Words = std::vector<std::uint32_t>;
 
@@ -48,8 +47,6 @@ Wgmma wgmma(const std::string& opcode, const WgmmaImmediates& immediates = {}) {
   return {*find_wgmma(opcode), hopper(), newest_ptx, immediates};
 }
 
-}  // namespace
-
 TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[execute][wgmma]") {
   std::set<std::string> types;
   for (const auto& row : read_table(source_path("tests/vectors/wgmma_sm_90.tsv.gz"))) {
@@ -76,25 +73,13 @@ TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[
   CHECK(types.size() == 17 + 4 + 16 + 4);  // dense, .satfinite, sparse, sparse .satfinite: every pair of types, of width 8
 }
 
-TEST_CASE("the registers of D may be anywhere, and overlap those of A", "[execute][wgmma]") {
+TEST_CASE("the registers of D may be those of A", "[execute][wgmma]") {
   const Wgmma instruction = wgmma("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16");
   Words a(a_words(instruction.form())), b(b_words(instruction.form())),
       c(static_cast<std::size_t>(instruction.form().d_registers()) * warp_size);
   std::mt19937 random(1);
   for (Words* words : {&a, &b, &c})
     for (std::uint32_t& word : *words) word = random() & 0x3fff3fff;  // numbers from 0 to 2
-  Words expected = c;
-  std::vector<std::uint32_t*> apart;
-  std::vector<Words> registers(c.size() / warp_size);
-  for (std::size_t i = 0; i < registers.size(); ++i) {
-    registers[i].assign(c.begin() + static_cast<std::ptrdiff_t>(i * warp_size),
-                        c.begin() + static_cast<std::ptrdiff_t>((i + 1) * warp_size));
-    apart.push_back(registers[i].data());
-  }
-  multiply(instruction, {apart.data(), apart.size()}, a.data(), b.data(), nullptr, true);
-  multiply(instruction, pointers(expected), a.data(), b.data(), nullptr, true);
-  for (std::size_t i = 0; i < registers.size(); ++i)
-    CHECK(std::equal(registers[i].begin(), registers[i].end(), expected.begin() + static_cast<std::ptrdiff_t>(i * warp_size)));
   // A's registers are the first of D: what is read is what they held before.
   Words both = c;
   std::copy(a.begin(), a.end(), both.begin());
@@ -337,4 +322,5 @@ TEST_CASE("a chain of wgmma that is none changes nothing", "[execute][wgmma]") {
   CHECK(d == before);
 }
 
+}  // namespace
 }  // namespace warpmat::wgmma_test

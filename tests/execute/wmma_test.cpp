@@ -10,7 +10,6 @@
 // are chained by the oracle over the elements that this table names.
 
 namespace warpmat::wmma_test {
-
 namespace {
 
 /// What the card's wmma.load put into each place, or wmma.store took from it: the numbers of elements in memory, for each lane, register
@@ -90,8 +89,6 @@ std::vector<std::uint8_t> random_bytes(std::mt19937_64& random) {
   return bytes;
 }
 
-}  // namespace
-
 TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmma]") {
   REQUIRE(measured().size() == 488);  // 122 opcodes: generic with and without a stride, .global, .shared
   std::mt19937_64 random(1);
@@ -119,8 +116,6 @@ TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmm
   CHECK(tally.failures() == "");
   CHECK(tally.comparisons() > 100'000);
 }
-
-namespace {
 
 /// Where the elements of an operand lie, as the card's loads and stores say: by row and column, the lane, register and element of the
 /// register.
@@ -250,8 +245,6 @@ void compare_product(Tally& tally, const Instruction& wmma, FormRegisters& regis
   }
 }
 
-}  // namespace
-
 TEST_CASE("wmma.mma multiplies the matrices that the card's loads make, by the steps of its machine instructions", "[wmma]") {
   std::mt19937_64 random(2);
   Tally tally;
@@ -274,24 +267,6 @@ TEST_CASE("wmma.mma multiplies the matrices that the card's loads make, by the s
   CHECK(compared > 400);
 }
 
-TEST_CASE("wmma.mma of f64 is mma of m8n8k4", "[wmma]") {
-  std::mt19937_64 random(3);
-  for (const char* rounding : {"", ".rn", ".rz", ".rm", ".rp"})
-    for (const char* layouts : {"row.row", "row.col", "col.row", "col.col"}) {
-      const Instruction wmma(fmt::format("wmma.mma.sync.aligned.{}.m8n8k4.f64.f64.f64.f64{}", layouts, rounding), "sm_90");
-      const Instruction mma(fmt::format("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64{}", rounding), "sm_90");
-      FormRegisters registers(wmma.form());
-      registers.fill(random);
-      for (const OperandName operand : {OperandName::a, OperandName::b, OperandName::c})  // numbers near 1
-        for (std::size_t i = 1; i < registers[operand].size(); i += 2)
-          for (std::uint32_t& high : registers[operand][i]) high = (high & 0x800fffff) | 0x3ff00000;
-      execute(wmma, registers.batch());
-      const auto found = registers[OperandName::d].values();
-      execute(mma, registers.batch());
-      CHECK(found == registers[OperandName::d].values());
-    }
-}
-
 TEST_CASE("wmma.mma reads the first copy of elements that registers hold several times", "[wmma]") {
   std::mt19937_64 random(4);
   const Instruction wmma("wmma.mma.sync.aligned.row.col.m8n32k16.f32.f32", "sm_90");
@@ -306,72 +281,6 @@ TEST_CASE("wmma.mma reads the first copy of elements that registers hold several
   registers[OperandName::a][1].fill(0x7e007e00);
   execute(wmma, registers.batch());
   CHECK(registers[OperandName::d].values() != expected);
-}
-
-namespace {
-
-/// Registers of all operands of a 16-bit wmma.mma with f32 C and D, where those of D are also registers of other operands: eight of each.
-struct SharedRegisters {
-  explicit SharedRegisters(std::mt19937_64& random) : all(32) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-      for (std::uint32_t& word : all[i]) word = 0x3c003c00 ^ (static_cast<std::uint32_t>(random()) & 0x83ff83ff);
-    for (auto* list : {&d, &a, &b, &c})
-      for (int i = 0; i < 8; ++i) list->push_back(all[random() % all.size()].data());
-    std::shuffle(order.begin(), order.end(), random);
-    for (std::size_t i = 0; i < 8; ++i) d[i] = all[order[i]].data();  // no register twice
-  }
-  SharedRegisters(const SharedRegisters&) = delete;
-  SharedRegisters& operator=(const SharedRegisters&) = delete;
-
-  Registers all;
-  std::vector<std::size_t> order = [] {
-    std::vector<std::size_t> numbers(32);
-    std::iota(numbers.begin(), numbers.end(), 0u);
-    return numbers;
-  }();
-  std::vector<std::uint32_t*> d, a, b, c;
-};
-
-/// mma of some of these registers.
-void multiply(const Instruction& mma, std::span<std::uint32_t* const> d, std::span<std::uint32_t* const> a,
-              std::span<std::uint32_t* const> b, std::span<std::uint32_t* const> c) {
-  const std::vector<const std::uint32_t*> in_a(a.begin(), a.end()), in_b(b.begin(), b.end()), in_c(c.begin(), c.end());
-  Batch batch;
-  batch.destination = d;
-  batch.source(OperandName::a) = in_a;
-  batch.source(OperandName::b) = in_b;
-  batch.source(OperandName::c) = in_c;
-  execute(mma, batch);
-}
-
-}  // namespace
-
-TEST_CASE("wmma.mma is two mma: the second reads what the first has written where they share registers", "[wmma]") {
-  const Instruction mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90");
-  for (const char* shape : {"m16n16k16", "m32n8k16", "m8n32k16"}) {
-    const Instruction wmma(fmt::format("wmma.mma.sync.aligned.row.col.{}.f32.f32", shape), "sm_90");
-    for (unsigned seed = 0; seed < 40; ++seed)
-      for (const Path path : {Path::fast, Path::reference}) {
-        std::mt19937_64 random(seed), again(seed);
-        SharedRegisters x(random), y(again);
-        const std::vector<const std::uint32_t*> a(x.a.begin(), x.a.end()), b(x.b.begin(), x.b.end()), c(x.c.begin(), x.c.end());
-        Batch batch;
-        batch.destination = x.d;
-        batch.source(OperandName::a) = a;
-        batch.source(OperandName::b) = b;
-        batch.source(OperandName::c) = c;
-        execute(wmma, batch, 1, {.path = path});
-        for (std::size_t tile = 0; tile < 2; ++tile) {
-          const std::span d(y.d.data() + 4 * tile, 4), c_of(y.c.data() + 4 * tile, 4);
-          const std::string_view text(shape);
-          if (text == "m16n16k16") multiply(mma, d, {y.a.data(), 4}, {y.b.data() + 2 * tile, 2}, c_of);
-          if (text == "m32n8k16") multiply(mma, d, {y.a.data() + 4 * tile, 4}, {y.b.data(), 2}, c_of);
-          if (text == "m8n32k16") multiply(mma, d, {y.b.data() + 4 * tile, 4}, {y.a.data(), 2}, c_of);
-        }
-        CAPTURE(shape, seed, path == Path::fast);
-        CHECK(x.all.values() == y.all.values());
-      }
-  }
 }
 
 TEST_CASE("wmma.load and wmma.store trap where address or stride are wrong, and change nothing", "[wmma]") {
@@ -402,37 +311,6 @@ TEST_CASE("wmma.load and wmma.store trap where address or stride are wrong, and 
   CHECK(reason(load, nothing, 0x10000) != "");
   CHECK(reason(store, nothing, 0x1000) != "");  // the first column fits, the second does not
   CHECK(reason(load, nothing, 16, memory_bytes - 496) != "");
-}
-
-TEST_CASE("many warps: a batch moves what single warps move, with a stride or without", "[wmma]") {
-  std::mt19937_64 random(6);
-  constexpr std::size_t warps = 5;
-  for (const bool with_stride : {false, true}) {
-    const Instruction load("wmma.load.b.sync.aligned.row.m32n8k16.shared.f16", "sm_90");
-    const std::vector<std::uint8_t> memory = random_bytes(random);
-    std::vector<std::uint8_t> memories;
-    for (std::size_t i = 0; i < warps; ++i) memories.insert(memories.end(), memory.begin(), memory.end());
-    std::vector<Register> loaded(warps * 8), addresses(warps), strides(warps);
-    for (std::size_t i = 0; i < warps; ++i) {
-      addresses[i].fill(static_cast<std::uint32_t>(16 * i));
-      strides[i].fill(static_cast<std::uint32_t>(8 * (1 + i)));
-    }
-    Batch batch;
-    batch.source(OperandName::p) = {addresses.front().data(), warp_size};
-    if (with_stride) batch.source(OperandName::stride) = {strides.front().data(), warp_size};
-    batch.destination = {loaded.front().data(), 8 * warp_size};
-    batch.shared = memories.data();
-    batch.shared_bytes = batch.shared_stride = memory_bytes;
-    REQUIRE(problem(load, batch, warps) == std::nullopt);
-    execute(load, batch, warps);
-    for (std::size_t i = 0; i < warps; ++i) {
-      Move move(load.form(), with_stride ? std::optional(static_cast<std::uint32_t>(8 * (1 + i))) : std::nullopt,
-                static_cast<std::uint32_t>(16 * i));
-      std::ranges::copy(memory, move.memory.bytes().begin());
-      execute(load, move.batch);
-      for (std::size_t r = 0; r < 8; ++r) CHECK(loaded[8 * i + r] == move.registers[OperandName::r][r]);
-    }
-  }
 }
 
 // tests/vectors/wmma_overlaps_sm_90.tsv.gz: the statement; %r0 to %r23 before it, "-" where it has none of that register; elements of D
@@ -467,4 +345,5 @@ TEST_CASE("wmma.mma whose D registers are also sources gives what an H200 gives"
   CHECK(compared > 2 * 50);
 }
 
+}  // namespace
 }  // namespace warpmat::wmma_test

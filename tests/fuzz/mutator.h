@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <random>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include <warpmat/ptx/text/lexer.h>
+#include <warpmat/words/words.h>
 
 namespace warpmat {
 
@@ -77,22 +77,8 @@ class Mutator {
 
   /// Replaces a number of `text`, if there is one, by one at the edge of some range.
   void change_number(std::string& text) {
-    static constexpr std::array<std::string_view, 16> edges{"0",
-                                                            "1",
-                                                            "2",
-                                                            "7",
-                                                            "31",
-                                                            "32",
-                                                            "33",
-                                                            "64",
-                                                            "0x7fff",
-                                                            "65536",
-                                                            "0x7fffffff",
-                                                            "0x80000000",
-                                                            "4294967296",
-                                                            "0x7fffffffffffffff",
-                                                            "0xffffffffffffffff",
-                                                            "0f7F800000"};
+    static const std::vector<std::string_view> edges =
+        split("0 1 2 7 31 32 33 64 0x7fff 65536 0x7fffffff 0x80000000 4294967296 0x7fffffffffffffff 0xffffffffffffffff 0f7F800000", ' ');
     std::vector<Token> numbers = tokenize(text);
     std::erase_if(numbers, [](const Token& token) { return token.kind != Token::Kind::number; });
     if (numbers.empty()) return;

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::ask_test {
-
 namespace {
 
 /// The text of a card that has the bits of `hardware`, and says that it is `capability`.
@@ -33,8 +32,6 @@ std::string row_of(const std::string& page, const std::string& machine) {
     if (line.starts_with("| `" + machine + "`")) return line;
   return "";
 }
-
-}  // namespace
 
 TEST_CASE("ask.cu is what the tables say", "[gpu][ask]") {
   std::ifstream file(source_path("gpu/ask/ask.cu"));
@@ -84,4 +81,5 @@ TEST_CASE("operands of a question are of its formats, and differ from class to c
   }
 }
 
+}  // namespace
 }  // namespace warpmat::ask_test

@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::cases_test {
-
 namespace {
 
 constexpr std::uint64_t seed = 11;
@@ -32,8 +31,6 @@ const OperandText& operand_text(const Program& program, const Form& form, Operan
   while (form.operands[index].name != name) ++index;
   return program.statements().front().operands()[index];
 }
-
-}  // namespace
 
 TEST_CASE("the variants of a form's program cover every selector and every id of scale factors", "[gpu]") {
   for (const Form& form : forms()) {
@@ -181,4 +178,5 @@ TEST_CASE("outputs of a form are the words of its destination", "[gpu]") {
   CHECK(count("stmatrix.sync.aligned.m16n8.x4.trans.shared.b8") == 4 * 8 * 4);
 }
 
+}  // namespace
 }  // namespace warpmat::cases_test

@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::evidence_labels_test {
-
 namespace {
 
 const std::filesystem::path vectors = source_path("tests/vectors");
@@ -40,8 +39,6 @@ std::set<std::string> recorded_forms(Hardware hardware) {
   }
   return opcodes;
 }
-
-}  // namespace
 
 TEST_CASE("a form is measured on a hardware if, and only if, its recorded answers are here", "[gpu][evidence]") {
   std::size_t measured = 0;
@@ -83,4 +80,5 @@ TEST_CASE("a row is replayed on a hardware if, and only if, published outputs of
   CHECK((published == labelled));
 }
 
+}  // namespace
 }  // namespace warpmat::evidence_labels_test

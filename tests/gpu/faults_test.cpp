@@ -10,7 +10,6 @@
 #include "test.h"
 
 namespace warpmat::faults_test {
-
 namespace {
 
 // ---- One warp of a one-statement program, seen through its operands -----------------------------------------------------------------
@@ -152,8 +151,6 @@ std::size_t mismatches(const Form& form, const Target& target, Runner& device) {
   return count;
 }
 
-}  // namespace
-
 TEST_CASE("a sweep reports every fault", "[gpu][faults]") {
   for (const Fault& fault : faults()) {
     CAPTURE(fault.name);
@@ -185,4 +182,5 @@ TEST_CASE("recorded answers report every fault", "[gpu][faults]") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::faults_test

@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::fuzz_test {
-
 namespace {
 
 constexpr std::uint64_t seed = 3;
@@ -38,8 +37,6 @@ bool differ(const FuzzProgram& fuzz, std::uint64_t index, Runner& a, Runner& b) 
   b.run(program, right);
   return compare_states(program, left, right).mismatches != 0;
 }
-
-}  // namespace
 
 TEST_CASE("random programs parse, have 1 to 50 statements, and run without a trap", "[gpu]") {
   std::set<std::size_t> lengths;
@@ -169,4 +166,5 @@ TEST_CASE("shrinking keeps what needs each other", "[gpu]") {
   CHECK(shrink(program, chained).text() == "5\n");
 }
 
+}  // namespace
 }  // namespace warpmat::fuzz_test

@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::limit_test {
-
 namespace {
 
 constexpr const char* opcodes[] = {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
@@ -45,8 +44,6 @@ std::size_t examples_of(const Recording& recording) {
   for (const Answers& answers : recording.answers) count += answers.examples.size();
   return count;
 }
-
-}  // namespace
 
 TEST_CASE("examples are the warps that contradict the emulator, or else the first", "[gpu]") {
   const Recording recording = recorded(3);
@@ -94,4 +91,5 @@ TEST_CASE("a recording keeps its limit by its examples, those that contradict la
                     Catch::Matchers::StartsWith("the limit of 100 bytes is too small: without any example the file has "));
 }
 
+}  // namespace
 }  // namespace warpmat::limit_test

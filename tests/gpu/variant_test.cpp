@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::variant_test {
-
 namespace {
 
 std::string refusal(const std::string& text) {
@@ -21,8 +20,6 @@ const Form& product() {
 const Lowering& row_of(const Form& form) {
   return *find_lowering(form, Hardware::sm_90);
 }
-
-}  // namespace
 
 TEST_CASE("a model is written and read as text", "[mutants]") {
   for (const char* text : {"table", "hopper", "ampere:fraction_bits=25", "hopper:floor_f16=none", "table:products_normalised,cut_sticky",
@@ -57,4 +54,5 @@ TEST_CASE("a variant that does not fit the form is refused", "[mutants]") {
   CHECK_NOTHROW(VariedLowering(integers, row_of(integers), parse_variant("table:clamp_added")));
 }
 
+}  // namespace
 }  // namespace warpmat::variant_test

@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::vectors_test {
-
 namespace {
 
 const Form& form_of(const char* opcode) {
@@ -47,8 +46,6 @@ std::string what(const std::string& bytes) {
   }
   return {};
 }
-
-}  // namespace
 
 TEST_CASE("a digest is XXH3-128 as xxhsum prints it", "[gpu]") {
   CHECK(digest("") == "99aa06d3014798d86001c324468d497f");
@@ -190,4 +187,5 @@ TEST_CASE("the emulator gives the answers that were recorded from GPUs", "[gpu]"
       CHECK((replayed_forms.contains(form.opcode) ? "" : "no recorded answers: " + form.opcode) == "");
 }
 
+}  // namespace
 }  // namespace warpmat::vectors_test

@@ -9,7 +9,6 @@
 #include "test.h"
 
 namespace warpmat::wgmma_cases_test {
-
 namespace {
 
 const WgmmaForm& form_of(std::string_view rest) {
@@ -41,8 +40,6 @@ class FaultyKernels : public KernelRunner {
   std::size_t word_;
   EmulatorKernelRunner emulator_{hopper()};
 };
-
-}  // namespace
 
 TEST_CASE("random descriptors name matrices inside of the memory, compact ones and others", "[gpu][wgmma]") {
   constexpr std::uint32_t bytes = 32768;
@@ -137,4 +134,5 @@ TEST_CASE("the emulator gives the answers of wgmma that were recorded from an H2
     CHECK((lowering_of(form).evidence == Evidence::measured) == lowerings.contains(&lowering_of(form)));
 }
 
+}  // namespace
 }  // namespace warpmat::wgmma_cases_test

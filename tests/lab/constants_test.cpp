@@ -14,7 +14,6 @@
 #include "test.h"
 
 namespace warpmat::constants_test {
-
 namespace {
 
 constexpr PtxVersion version{9, 0};
@@ -70,8 +69,6 @@ bool has_doubt(const ConstantCase& c, std::size_t tuples) {
 bool has_open_nans(const ScalarCase& c) {
   return !catalogue::evidence_of(*catalogue::find_row(c.opcode)->pattern, Hardware::sm_90).open.empty();
 }
-
-}  // namespace
 
 TEST_CASE("the immediates that ptxas stores for approximate functions of constants are what the emulator computes", "[assembler]") {
   if (!has_ptxas()) {
@@ -137,4 +134,5 @@ TEST_CASE("instructions of constants give what an H100 gave, or are in doubt", "
   CHECK(different < compared / 20);
 }
 
+}  // namespace
 }  // namespace warpmat::constants_test

@@ -11,6 +11,7 @@
 #include "test.h"
 
 namespace warpmat::deviating_test {
+namespace {
 
 TEST_CASE("deviations stand in the order of their enumeration and are found by name", "[deviation]") {
   std::size_t next = 0;
@@ -24,8 +25,6 @@ TEST_CASE("deviations stand in the order of their enumeration and are found by n
   CHECK(next < 64);  // Deviations has a bit for each
   CHECK(find_deviation("nothing") == nullptr);
 }
-
-namespace {
 
 /// Executes by execute_deviating although there is nothing to deviate in.
 class PlainDeviatingRunner : public Runner {
@@ -53,8 +52,6 @@ std::size_t mismatches(const Form& form, const Target& target, Runner& device) {
   return count;
 }
 
-}  // namespace
-
 TEST_CASE("without deviations the deviating reference gives the emulator's bits", "[deviation]") {
   PlainDeviatingRunner device;
   for (const char* name : {"sm_70", "sm_89", "sm_90a", "sm_120a"})
@@ -65,4 +62,5 @@ TEST_CASE("without deviations the deviating reference gives the emulator's bits"
     }
 }
 
+}  // namespace
 }  // namespace warpmat::deviating_test

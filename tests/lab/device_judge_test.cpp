@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::device_judge_test {
-
 namespace {
 
 constexpr unsigned lanes = 32, f16_ones = 0x3c003c00, f32_17 = 0x41880000, f32_1 = 0x3f800000;
@@ -22,8 +21,6 @@ std::vector<unsigned> ones(std::size_t warps) {
   }
   return words;
 }
-
-}  // namespace
 
 TEST_CASE("the judge of a card's answers counts each word that differs, and tells the first", "[gpu]") {
   const JudgedForm form{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_80", 4, 2, 4, 4, 0, {0, 0}, {0, 0}};
@@ -65,4 +62,5 @@ TEST_CASE("the judge says which form it does not know", "[gpu]") {
   CHECK(std::string(first.data()).find("m16n8k17") != std::string::npos);
 }
 
+}  // namespace
 }  // namespace warpmat::device_judge_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::distinguish_test {
-
 namespace {
 
 std::optional<Distinction> found(const char* opcode, const char* first, const char* second, const char* target_name = "sm_90a") {
@@ -21,8 +20,6 @@ std::size_t counted(const std::vector<std::uint64_t>& bits) {
   for (const std::uint64_t element : bits) count += element != 0;
   return count;
 }
-
-}  // namespace
 
 TEST_CASE("operands are found on which models differ, and they are few", "[mutants]") {
   const auto check = [](const char* opcode, const char* first, const char* second, const char* target_name = "sm_90a") {
@@ -63,4 +60,5 @@ TEST_CASE("values are written as people read them", "[mutants]") {
   CHECK(value_text(Format::s8, 0xff) == "-1");
 }
 
+}  // namespace
 }  // namespace warpmat::distinguish_test

@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::events_test {
-
 namespace {
 
 using Products = std::vector<std::pair<double, double>>;
@@ -32,8 +31,6 @@ Events bf16_to_f32(const Products& products, double c = 0) {
 }
 
 using enum Event;
-
-}  // namespace
 
 TEST_CASE("every event has a name of its own and a meaning") {
   std::set<std::string_view> names;
@@ -168,4 +165,5 @@ TEST_CASE("counts add up, and counting does not change the bits") {
         dot_step(dot_models::hopper, Format::f16, halves, halves, 0x3c00));
 }
 
+}  // namespace
 }  // namespace warpmat::events_test

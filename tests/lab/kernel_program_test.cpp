@@ -42,15 +42,11 @@ TEST_CASE("random kernels do not depend on the order of warps and blocks", "[gpu
   CHECK(plain > 10);
 }
 
-namespace {
-
 std::size_t statements_in_doubt(std::uint64_t seed, std::uint64_t index) {
   const KernelLaunch launch = random_kernel(hopper(), seed, index).complete();
   const Module module(launch.ptx);
   return program_of(Kernel(module, launch.entry, {.target = hopper().name})).doubted.size();
 }
-
-}  // namespace
 
 // Of 400,000 kernels with the seed 20261201 an H200 computed 132 otherwise. In these eight nothing was in doubt.
 TEST_CASE("what ptxas makes of random kernels without a fused sum is in doubt where an H200 computed it otherwise", "[gpu][assembler]") {

@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::reach_test {
-
 namespace {
 
 Reach of(const char* opcode, Hardware hardware, Event event, std::size_t number = 0) {
@@ -19,8 +18,6 @@ constexpr auto fp8_to_f32 = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32
 constexpr auto s8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
 constexpr auto u8 = "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32";
 constexpr auto load = "ldmatrix.sync.aligned.m8n8.x2.shared.b16";
-
-}  // namespace
 
 // These are worked out by hand from the formats; that the cases of a sweep reach what they should is tested in
 // tests/tools/coverage_test.cpp.
@@ -78,4 +75,5 @@ TEST_CASE("every region concerns some form, and can be reached in some") {
     }
 }
 
+}  // namespace
 }  // namespace warpmat::reach_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::cute_test {
-
 namespace {
 
 const std::map<std::string, OperandName> operands{{"A", OperandName::a}, {"B", OperandName::b},         {"C", OperandName::c},
@@ -59,8 +58,6 @@ Element held(const Form& form, const Line& x, const std::map<int, int>& quad_pai
   return e;
 }
 
-}  // namespace
-
 TEST_CASE("fragments agree with CUTLASS's thread-value layouts", "[vectors]") {
   const std::string file = source_path("tests/vectors/cute/mma_layouts.tsv.gz");
   std::map<int, int> quad_pair;  // lanes of a product of Volta, by the atom's thread
@@ -100,4 +97,5 @@ TEST_CASE("fragments agree with CUTLASS's thread-value layouts", "[vectors]") {
   CHECK(layouts.size() == 64);
 }
 
+}  // namespace
 }  // namespace warpmat::cute_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::isa_formulas_test {
-
 namespace {
 
 /// Compares `fragment` with `position_of(lane, i)` for all `count` elements i of every lane, both ways.
@@ -22,8 +21,6 @@ void compare(Tally& tally, const std::string& what, const Fragment& fragment, in
                    [&] { return fmt::format("{}: element {} of lane {} is ({}, {})", what, i, lane, position.row, position.column); });
     }
 }
-
-}  // namespace
 
 TEST_CASE("fragments of A agree with the formulas of the PTX ISA for every dense shape") {
   struct Row {
@@ -93,4 +90,5 @@ TEST_CASE("8x8 matrices have the layout of PTX ISA 9.7.14.5.15, plain and transp
     }
 }
 
+}  // namespace
 }  // namespace warpmat::isa_formulas_test

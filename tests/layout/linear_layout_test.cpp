@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::linear_layout_test {
-
 namespace {
 
 using enum LayoutAxis;
@@ -39,8 +38,6 @@ Point exclusive_or(Point a, const Point& b) {
   for (std::size_t i = 0; i < layout_axes; ++i) a.coordinates[i] ^= b.coordinates[i];
   return a;
 }
-
-}  // namespace
 
 TEST_CASE("laws of linear layouts", "[layout]") {
   std::mt19937_64 random(11);
@@ -113,8 +110,6 @@ TEST_CASE("every fragment of every form is a linear layout, both ways", "[layout
   CHECK(places > 100'000);
 }
 
-namespace {
-
 /// All points of a space of few bits.
 std::vector<Point> all_points(const Axes& space) {
   std::vector<Point> points{Point{}};
@@ -162,8 +157,6 @@ LinearLayout any_layout(const Axes& from, const Axes& to, std::mt19937_64& rando
   for (int i = 0; i < from_bits; ++i) columns.push_back(random() & ((std::uint64_t{1} << to_bits) - 1));
   return {from, to, columns};
 }
-
-}  // namespace
 
 TEST_CASE("a product maps low bits by its first factor and the others by its second, and can be divided by both", "[layout]") {
   std::mt19937_64 random(13);
@@ -392,4 +385,5 @@ TEST_CASE("an axis has up to 2^32 coordinates", "[layout]") {
   CHECK_THROWS_AS(three(point_of(address, 0xc0000000)), std::invalid_argument);
 }
 
+}  // namespace
 }  // namespace warpmat::linear_layout_test

@@ -4,14 +4,11 @@
 #include "test.h"
 
 namespace warpmat::matrix_descriptor_test {
-
 namespace {
 
 int bits_of(const std::string& type) {
   return type == "tf32" ? 32 : type == "f16" || type == "bf16" ? 16 : 8;
 }
-
-}  // namespace
 
 TEST_CASE("every element is at the address from which an H200 read it, whatever the descriptor", "[layout][wgmma]") {
   int descriptors = 0, elements = 0;
@@ -79,4 +76,5 @@ TEST_CASE("the swizzle of a descriptor is that of shared memory", "[layout][wgmm
   }
 }
 
+}  // namespace
 }  // namespace warpmat::matrix_descriptor_test

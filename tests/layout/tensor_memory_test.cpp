@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::tensor_memory_test {
-
 namespace {
 
 /// The cell of register `r` of thread `t`, in words as figures 183 to 187 of PTX ISA 9.1 show it: eight threads of four, or pairs of rows.
@@ -18,8 +17,6 @@ const std::map<std::string, std::pair<int, Formula>> formulas{
     {"32x32b", {1, [](int t, int r) { return std::pair(t, r); }}},
     {"16x32bx2", {1, [](int t, int r) { return std::pair(t % 16, r + (t >= 16 ? 200 : 0)); }}},
 };
-
-}  // namespace
 
 TEST_CASE("each register of tcgen05.ld and st is the cell that the figures show, for every shape and repeat", "[layout][tcgen05]") {
   for (const auto& [name, of_shape] : formulas) {
@@ -107,4 +104,5 @@ TEST_CASE("a tile of tensor memory lies as the accumulators of mma in registers"
   CHECK(wrong == 0);
 }
 
+}  // namespace
 }  // namespace warpmat::tensor_memory_test

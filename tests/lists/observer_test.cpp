@@ -50,8 +50,6 @@ std::string message_of(Warp& warp) {
   return warpmat::message_of([&] { run(warp); });
 }
 
-}  // namespace
-
 TEST_CASE("list observer: statements and accesses come before their effects, with lines, lanes and addresses", "[lists][observer]") {
   const Program program = parse(R"(
     .reg .b32 a, x, y, l; .reg .pred p; .reg .b64 w; .shared .b32 tile[32];
@@ -237,4 +235,5 @@ TEST_CASE("list observer: what ends a stmatrix after its effect leaves the effec
   CHECK(warp.shared().bytes()[0] == 17);
 }
 
+}  // namespace
 }  // namespace warpmat::list_observer_test

@@ -19,8 +19,6 @@ Eigen::MatrixXd counting(int rows, int columns) {
   return Eigen::MatrixXd::NullaryExpr(rows, columns, [&](Eigen::Index i, Eigen::Index j) { return static_cast<double>(i * columns + j); });
 }
 
-}  // namespace
-
 TEST_CASE("operands: what is set is got, for every operand that is a matrix") {
   const Program program = parse(text, "sm_80");
   Warp warp(program);
@@ -119,8 +117,6 @@ TEST_CASE("operands: what does not exist or does not fit is named") {
   CHECK_THROWS_WITH(compare_operand(warp, product, OperandName::d, counting(8, 8)), "the fragment holds a 16x8 matrix; 8x8 given");
 }
 
-namespace {
-
 const char* const sparse_text =
     ".reg .b32 a<4>, b<4>, e, f; .reg .f32 d<4>, g<4>;\n"
     "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, "
@@ -147,8 +143,6 @@ const char* const scaled_text =
     ".reg .b32 a<4>, b<4>, s, t; .reg .f32 d<4>; .reg .b16 i, j;\n"
     "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, "
     "{d0, d1, d2, d3}, s, {2, 1}, {t}, {i, j};\n";
-
-}  // namespace
 
 TEST_CASE("operands: a dense A becomes a sparse one, also two by the selectors of one register") {
   const Program program = parse(sparse_text, "sm_90a");
@@ -219,4 +213,5 @@ TEST_CASE("operands: what no sparse A and no scale factors can be set for is nam
   CHECK_THROWS_WITH(set_sparse_a(scaled_warp, 0, a), mxf4 + " has no sparse A: that is for mma.sp");
 }
 
+}  // namespace
 }  // namespace warpmat::operands_test

@@ -21,8 +21,6 @@ std::vector<int> error_lines(std::string_view text) {
 
 using Lines = std::vector<int>;
 
-}  // namespace
-
 TEST_CASE("parser: every error, with its place and what would be right") {
   const auto said = [](const std::string& input) {
     const std::size_t bar = input.find('|');
@@ -132,4 +130,5 @@ TEST_CASE("parser: of a statement that is no PTX, the place is told from which o
   }
 }
 
+}  // namespace
 }  // namespace warpmat::parser_errors_test

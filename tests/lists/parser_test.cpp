@@ -32,8 +32,6 @@ std::vector<std::string> errors(std::string_view text, std::string_view target_n
   return out;
 }
 
-}  // namespace
-
 TEST_CASE("parser: .version, .target and .address_size") {
   const Program program = parse(".version 7.8\n.target sm_86\n.address_size 64\n");
   CHECK(program.version() == PtxVersion{7, 8});
@@ -153,44 +151,25 @@ TEST_CASE("parser: qualifiers stand in any order, but .lo, .wide, .l, .full and 
 }
 
 TEST_CASE("parser: a list has every instruction that needs registers alone, and says why it has not the others") {
-  for (const char* opcode : {"lop3.b32",
-                             "prmt.b32",
-                             "shf.l.wrap.b32",
-                             "popc.b64",
-                             "mul.wide.u32",
-                             "fma.rn.f32",
-                             "mul.f32",
-                             "max.f16x2",
-                             "div.s32",
-                             "ex2.approx.f32",
-                             "cvt.rn.satfinite.e4m3x2.f32",
-                             "cvt.rna.tf32.f32",
-                             "add.rn.bf16x2",
-                             "setp.eq.u32",
-                             "selp.b32",
-                             "mov.pred",
-                             "addc.cc.u32",
-                             "shfl.sync.idx.b32",
-                             "vote.sync.ballot.b32",
-                             "match.any.sync.b64",
-                             "redux.sync.add.s32",
-                             "elect.sync",
-                             "activemask.b32",
-                             "cvt.sat.s16.u16",
-                             "cvt.u16.sat.s16"}) {
+  for (const std::string& opcode : words_in(R"(
+         lop3.b32 prmt.b32 shf.l.wrap.b32 popc.b64 mul.wide.u32 fma.rn.f32 mul.f32 max.f16x2 div.s32 ex2.approx.f32
+         cvt.rn.satfinite.e4m3x2.f32 cvt.rna.tf32.f32 add.rn.bf16x2 setp.eq.u32 selp.b32 mov.pred addc.cc.u32 shfl.sync.idx.b32
+         vote.sync.ballot.b32 match.any.sync.b64 redux.sync.add.s32 elect.sync activemask.b32 cvt.sat.s16.u16 cvt.u16.sat.s16
+       )")) {
     INFO(opcode);
     const auto match = catalogue::find_row(opcode);
     REQUIRE(match);
     CHECK(code::list_refusal(*match).empty());
     CHECK(find(opcode, "sm_100a").opcode() == in_order(*match));
   }
-  for (const char* opcode :
-       {"atom.shared.add.u32", "ld.volatile.shared.b32", "st.global.b32", "bar.sync", "vadd.u32.u32.u32", "vadd2.u32.u32.u32", "add.f32",
-        "sub.f16x2", "cvt.rn.satfinite.e2m1x2.f32", "cvt.rn.f32.f16", "cvt.rn.f16.f64x2", "mov.f16"}) {
+  for (const std::string& opcode : words_in(R"(
+         atom.shared.add.u32 ld.volatile.shared.b32 st.global.b32 bar.sync vadd.u32.u32.u32 vadd2.u32.u32.u32 add.f32 sub.f16x2
+         cvt.rn.satfinite.e2m1x2.f32 cvt.rn.f32.f16 cvt.rn.f16.f64x2 mov.f16
+       )")) {
     INFO(opcode);
     const auto match = catalogue::find_row(opcode);
     CHECK_FALSE((match && code::list_refusal(*match).empty()));
-    CHECK_THROWS_AS(parse(std::string(opcode) + " a;", "sm_100a"), SyntaxError);
+    CHECK_THROWS_AS(parse(opcode + " a;", "sm_100a"), SyntaxError);
   }
 }
 
@@ -295,4 +274,5 @@ TEST_CASE("parser: what stands in a statement") {
   CHECK(program.matrix_statements() == std::vector<const Statement*>{&load});
 }
 
+}  // namespace
 }  // namespace warpmat::parser_test

@@ -61,8 +61,6 @@ std::vector<std::pair<std::string, bool>> statements() {
   return all;
 }
 
-}  // namespace
-
 TEST_CASE("a list takes the types of registers that ptxas takes", "[lists][types]") {
   for (const auto& [statement, taken] : statements()) {
     INFO(statement);
@@ -101,4 +99,5 @@ TEST_CASE("the installed ptxas takes these types of registers", "[ptxas]") {
   CHECK(ptxas_accepts("sm_90a", {9, 0}, declarations, all) == expected);
 }
 
+}  // namespace
 }  // namespace warpmat::register_types_test

@@ -9,8 +9,6 @@ std::string trap_message(Warp& warp) {
   return message_of([&] { run(warp); });
 }
 
-}  // namespace
-
 TEST_CASE("run: a new warp is zero but for its shared memory's size") {
   const Program program = parse(".shared .b8 v[100]; .reg .b64 a;", "sm_80");
   const Warp warp(program), padded(program, 4096), tight(program, 10);
@@ -93,36 +91,6 @@ TEST_CASE("run: registers are asked for by name and word") {
   }
 }
 
-TEST_CASE("run: a trap names its line; what stands before has happened, what stands behind has not") {
-  const Program program = parse(
-      "// a remark\n"
-      "mov.u32 a, 8;\n"
-      "mov.u32 before, 1;\n"
-      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [a];\n"
-      "mov.u32 behind, 1;\n",
-      "sm_90a");
-  Warp warp(program, 1024);
-  warp.reg("r").fill(77);
-  CHECK(trap_message(warp) == "line 4: lane 0, address 0x8: the row must be 16-byte aligned");
-  CHECK(warp.reg("before")[0] == 1);
-  CHECK(warp.reg("r")[0] == 77);
-  CHECK(warp.reg("behind")[0] == 0);
-}
-
-TEST_CASE("run: ldmatrix and stmatrix trap where a used row leaves shared memory; unused addresses may be anything") {
-  const Program program = parse("stmatrix.sync.aligned.m8n8.x2.shared.b16 [a+16], {r, s};", "sm_90a");
-  Warp warp(program, 1024);
-  warp.reg("r").fill(0xffffffff);
-  for (std::size_t lane = 0; lane < 16; ++lane) warp.reg("a")[lane] = static_cast<std::uint32_t>(16 * lane);
-  for (std::size_t lane = 16; lane < warp_size; ++lane) warp.reg("a")[lane] = 0xdeadbeef;
-  warp.reg("a")[11] = 1008;
-  CHECK(trap_message(warp) == "line 1: lane 11, address 0x400: the row of 16 bytes leaves the shared memory of 1024 bytes");
-  for (const std::uint8_t byte : warp.shared().bytes()) REQUIRE(byte == 0);
-  warp.reg("a")[11] = 992;
-  CHECK(trap_message(warp) == "nothing");
-  CHECK(warp.shared().bytes()[16] == 0xff);
-}
-
 TEST_CASE("run: _ swallows a result, and nothing that is read changes") {
   const Program program = parse(
       ".shared .b32 v[4];\n"
@@ -179,17 +147,6 @@ TEST_CASE("run: what the ISA leaves undefined traps, or does what was measured, 
   }
 }
 
-TEST_CASE("run: the destination may be the source") {
-  const Program program = parse("movmatrix.sync.aligned.m8n8.trans.b16 a, a; movmatrix.sync.aligned.m8n8.trans.b16 a, a;", "sm_90a");
-  Warp warp(program);
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = lane * 0x10001 + 1;
-  const Register before = warp.reg("a");
-  warp.execute(program.statements()[0]);
-  CHECK(warp.reg("a") != before);
-  warp.execute(program.statements()[1]);
-  CHECK(warp.reg("a") == before);
-}
-
 TEST_CASE("run: many threads run one program") {
   const Program program = parse(
       ".shared .b32 v[32]; mov.u32 l, %laneid; shl.b32 p, l, 2; add.u32 x, seed, l; st.shared.b32 [p], x; ld.shared.b32 y, [p];", "sm_80");
@@ -211,28 +168,6 @@ TEST_CASE("run: many threads run one program") {
   CHECK(wrong == std::vector<int>(8));
 }
 
-TEST_CASE("run: a guard says which lanes execute, which keep their registers and the memory's bytes") {
-  const Program program = parse(
-      ".shared .b32 v[32]; .reg .b32 lane, place, a, b, n; .reg .b64 w, x; .reg .pred p, q, even;\n"
-      "mov.u32 lane, %laneid; shl.b32 place, lane, 2; setp.lt.u32 p|q, lane, 5; and.b32 n, lane, 1; setp.eq.u32 even, n, 0;\n"
-      "mov.u32 a, 7; @p mov.u32 a, lane; @!p add.u32 b, a, 1; @p mul.wide.u32 w, lane, 4294967295; @q mov.u64 w, -2;\n"
-      "selp.b64 x, w, 9, !even; @even st.shared.b32 [v+1024], a;",
-      "sm_90");
-  Warp warp(program, 2048);
-  warp.reg("b").fill(50);
-  CHECK(trap_message(warp) == "nothing");
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
-    INFO(lane);
-    CHECK(warp.reg("p")[lane] == (lane < 5));
-    CHECK(warp.reg("q")[lane] == (lane >= 5));
-    CHECK(warp.reg("a")[lane] == (lane < 5 ? lane : 7));
-    CHECK(warp.reg("b")[lane] == (lane < 5 ? 50 : 8));
-    const std::uint64_t wide = lane < 5 ? std::uint64_t{lane} * 4294967295 : ~std::uint64_t{1};
-    CHECK((warp.reg("w")[lane] | std::uint64_t{warp.reg("w", 1)[lane]} << 32) == wide);
-    CHECK((warp.reg("x")[lane] | std::uint64_t{warp.reg("x", 1)[lane]} << 32) == (lane % 2 == 1 ? wide : 9));
-  }
-}
-
 TEST_CASE("run: lanes whose guard does not hold have no address") {
   const Program program = parse(".reg .b32 a, b; .reg .pred p; @p ld.shared.b32 b, [a]; @!p st.shared.b32 [a], b;", "sm_90");
   Warp warp(program, 64);
@@ -247,49 +182,6 @@ TEST_CASE("run: lanes whose guard does not hold have no address") {
   CHECK(trap_message(warp) == "line 1: lane 9, address 0x40: store of 4 bytes outside of shared memory, which has 64 bytes from 0x0 on");
   warp.reg("a")[9] = 0;
   CHECK(trap_message(warp) == "nothing");
-}
-
-TEST_CASE("run: lanes exchange what they hold, and a carry goes from one statement to the next") {
-  const Program program = parse(
-      "mov.u32 lane, %laneid; shfl.sync.idx.b32 a|in, lane, 3, 0x1807, -1; setp.ge.u32 high, lane, 20;\n"
-      "vote.sync.ballot.b32 ballot, high, -1; redux.sync.add.u32 sum, lane, -1; activemask.b32 active; elect.sync _|first, -1;\n"
-      "add.cc.u32 low, all, all; addc.u32 carry, 0, 0; match.any.sync.b32 same, ballot, -1; @high activemask.b32 some;",
-      "sm_90");
-  Warp warp(program);
-  warp.reg("all").fill(0x80000001);
-  CHECK(trap_message(warp) == "nothing");
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
-    INFO(lane);
-    CHECK(warp.reg("a")[lane] == lane / 8 * 8 + 3);
-    CHECK(warp.reg("in")[lane] == 1);
-    CHECK(warp.reg("ballot")[lane] == 0xfff00000);
-    CHECK(warp.reg("sum")[lane] == 496);
-    CHECK(warp.reg("active")[lane] == 0xffffffff);
-    CHECK(warp.reg("first")[lane] == (lane == 0));
-    CHECK(warp.reg("low")[lane] == 2);
-    CHECK(warp.reg("carry")[lane] == 1);
-    CHECK(warp.reg("same")[lane] == 0xffffffff);
-    CHECK(warp.reg("some")[lane] == (lane >= 20 ? 0xfff00000 : 0));
-  }
-}
-
-TEST_CASE("run: lanes whose guard does not hold are not waited for by an exchange that names them; a shuffle reads 0 there") {
-  const Program program = parse(
-      ".reg .b32 a, b, c, d; .reg .pred p; mov.u32 a, 5; @p shfl.sync.idx.b32 b, a, 0, 31, -1; @p shfl.sync.idx.b32 c, a, 4, 31, -1;\n"
-      "@p vote.sync.ballot.b32 d, 1, -1; mov.u32 a, 6;",
-      "sm_90");
-  Warp warp(program);
-  warp.reg("p").fill(1);
-  warp.reg("p")[4] = 0;
-  warp.reg("c").fill(9);
-  CHECK(trap_message(warp) == "nothing");
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
-    INFO(lane);
-    CHECK(warp.reg("a")[lane] == 6);
-    CHECK(warp.reg("b")[lane] == (lane == 4 ? 0 : 5));
-    CHECK(warp.reg("c")[lane] == (lane == 4 ? 9 : 0));
-    CHECK(warp.reg("d")[lane] == (lane == 4 ? 0 : 0xffffffef));
-  }
 }
 
 TEST_CASE("run: lanes that an exchange waits for and that name others are a trap, which changes nothing") {
@@ -404,4 +296,5 @@ TEST_CASE("run: a copy of a warp goes its own way") {
   CHECK(moved.shared().bytes()[0] == 4);
 }
 
+}  // namespace
 }  // namespace warpmat::run_test

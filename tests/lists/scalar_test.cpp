@@ -92,8 +92,6 @@ std::vector<Instruction> instructions(InstructionKind kind) {
   return out;
 }
 
-}  // namespace
-
 TEST_CASE("scalar: a statement computes what its instruction does on the same registers") {
   std::mt19937 random(6);
   for (const Instruction& instruction : instructions(InstructionKind::scalar)) {
@@ -118,14 +116,6 @@ TEST_CASE("scalar: a statement computes what its instruction does on the same re
       for (std::size_t lane = 0; lane < warp_size; ++lane)
         REQUIRE(warp.reg("d", static_cast<int>(word))[lane] == (words[0][word][lane] & bits));
   }
-}
-
-TEST_CASE("scalar: results may go to a register that is also a source") {
-  const Program program = parse("mad.lo.u32 a, a, a, a;", "sm_80");
-  Warp warp(program);
-  for (std::size_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = static_cast<uint32_t>(lane);
-  run(warp);
-  for (uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("a")[lane] == lane * lane + lane);
 }
 
 TEST_CASE("scalar: mov copies numbers of 16, 32 and 64 bits") {
@@ -221,50 +211,6 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and address, and changes nothing") {
-  std::mt19937 random(13);
-  for (const InstructionKind kind : {InstructionKind::load, InstructionKind::store})
-    for (const Instruction& instruction : instructions(kind)) {
-      const bool load = kind == InstructionKind::load;
-      const DataType& type = *data_of(instruction).type();
-      const std::size_t bytes = bytes_of(instruction);
-      const std::string data = group(data_of(instruction).registers());
-      const Program program =
-          parse(declarations(fmt::format("b{}", std::max(type.bits, 16)), data_of(instruction).registers()) +
-                    std::string(instruction.opcode()) + " " + (load ? data + ", [address];" : "[address], " + data + ";"),
-                "sm_80");
-      struct Case {
-        std::size_t address;
-        std::string reason;
-      };
-      const std::string what = fmt::format("{} of {} bytes", load ? "load" : "store", bytes);
-      std::vector<Case> cases{
-          {memory_bytes, fmt::format("{} outside of shared memory, which has {} bytes from 0x0 on", what, memory_bytes)},
-          {0x80000000, "the address is one of block 128 of a cluster of 1"},
-          {0x100000000 - bytes, "the address is one of block 255 of a cluster of 1"}};
-      for (std::size_t address = 1; address < bytes; ++address)
-        cases.push_back(
-            {address, fmt::format("{} {} shared memory: the address is not a multiple of {}", what, load ? "from" : "to", bytes)});
-      for (const Case& c : cases) {
-        INFO(instruction.opcode() << " at " << c.address);
-        Warp warp(program, memory_bytes);
-        fill(warp, random);
-        aim(warp, random, bytes);
-        warp.reg("address")[17] = static_cast<uint32_t>(c.address);
-        const State before = state_of(warp);
-        try {
-          warp.execute(program.statements()[0]);
-          FAIL_CHECK("no trap");
-        } catch (const Trap& trap) {
-          CHECK(trap.site.lane == 17);
-          CHECK(trap.address == c.address);
-          CHECK(trap.reason == c.reason);
-        }
-        CHECK(state_of(warp) == before);
-      }
-    }
-}
-
 TEST_CASE("scalar: addresses add modulo 2^32, in 64-bit registers, too") {
   const Program program =
       parse(".shared .b32 v[8]; .reg .b32 a, x; .reg .b64 w; st.shared.b32 [v+8], 7; ld.shared.b32 x, [a+24];", "sm_80");
@@ -309,35 +255,6 @@ TEST_CASE("scalar: without declarations the registers of conversions have the wi
   }
 }
 
-TEST_CASE("scalar: max and min take a third source where the target has it") {
-  const Program program = parse("max.f32 d, 1.0, 2.0, 3.0; max.f32 e, 1.0, 2.0; min.f32 f, 1.0, -2.0, 3.0;", "sm_100a");
-  Warp warp(program);
-  run(warp);
-  CHECK(warp.reg("d")[4] == std::bit_cast<uint32_t>(3.0f));
-  CHECK(warp.reg("e")[4] == std::bit_cast<uint32_t>(2.0f));
-  CHECK(warp.reg("f")[4] == std::bit_cast<uint32_t>(-2.0f));
-  CHECK(print(parse(print(program))) == print(program));
-  CHECK(program.statements()[0].instruction() == find("max.f32", "sm_100a"));
-  const auto message = [](const char* text, const char* on) {
-    try {
-      (void)parse(text, on);
-    } catch (const SyntaxError& error) {
-      return error.errors.front().message;
-    }
-    return std::string("parsed");
-  };
-  CHECK(message("max.f32 d, 1.0, 2.0, 3.0;", "sm_90") == "max.f32 needs sm_100 or later; the target is sm_90");
-  CHECK(message(".version 8.6\n.target sm_100a\nmax.f32 d, 1.0, 2.0, 3.0;", "") == "max.f32 needs PTX 8.8 or later; the version is 8.6");
-  const std::string small = "cvt.rn.satfinite.e4m3x2.f32 d, 1.0, 2.0;";
-  CHECK(message((".version 7.8\n.target sm_90\n" + small).c_str(), "") == "parsed");
-  CHECK(message((".version 8.0\n.target sm_89\n" + small).c_str(), "") ==
-        "cvt.rn.satfinite.e4m3x2.f32 needs PTX 8.1 or later; the version is 8.0");
-  CHECK(message("max.f32 d, 1.0, 2.0, 3.0, 4.0;", "sm_90") == "max.f32 takes 3 operands");
-  CHECK(message("max.s32 d, 1, 2, 3;", "sm_100a") == "max.s32 takes 3 operands");
-  CHECK(message("max.f32 d, 1.0, 2.0, 3.0, 4.0;", "sm_100a") == "max.f32 takes 3 operands");
-  CHECK(message("max.f32 d, 1.0;", "sm_100a") == "max.f32 needs more than 2 operands");
-}
-
 TEST_CASE("scalar: a statement says what each of its operands is") {
   const Program program =
       parse("setp.lt.and.s32 p|q, a, b, r; st.shared.b32 [a], b; ld.shared.v2.b32 {a, b}, [c]; bar.warp.sync -1;", "sm_90");
@@ -355,21 +272,5 @@ TEST_CASE("scalar: a statement says what each of its operands is") {
   CHECK_THROWS_AS(program.statements()[3].described(1), std::out_of_range);
 }
 
-TEST_CASE("scalar: bar.warp.sync wants all lanes") {
-  const Program all = parse("bar.warp.sync 0xffffffff; bar.warp.sync -1; bar.warp.sync mask;", "sm_80");
-  Warp warp(all);
-  warp.reg("mask").fill(0xffffffff);
-  CHECK_NOTHROW(run(warp));
-  warp.reg("mask")[6] = 0xff;
-  try {
-    run(warp);
-    FAIL("no trap");
-  } catch (const Trap& trap) {
-    CHECK(trap.site.lane == 0);
-    CHECK_FALSE(trap.address.has_value());
-    CHECK(trap.reason ==
-          "bar.warp.sync is executed by lanes 0xffffffbf only; lanes 0x00000040, which must take part, are elsewhere and do not come");
-  }
-}
-
+}  // namespace
 }  // namespace warpmat::scalar_test

@@ -26,8 +26,6 @@ std::optional<Why> why(const std::optional<Objection>& objection) {
   return objection ? std::optional(objection->kind) : std::nullopt;
 }
 
-}  // namespace
-
 TEST_CASE("operand rules: a register has as many bits as the type, at least 16, or more where it may be wider", "[ptx][operands]") {
   struct Case {
     int bits;
@@ -103,4 +101,5 @@ TEST_CASE("operand rules: a matrix operand takes registers of several types, but
   CHECK_THAT(error(".reg .u64 %u; .reg .s64 %s;", "{%u, %s, %u, %s}"), ContainsSubstring("64 bits"));
 }
 
+}  // namespace
 }  // namespace warpmat::operand_rules_test

@@ -7,12 +7,11 @@
 #include "test.h"
 
 namespace warpmat::payload_test {
+namespace {
 
 using namespace code;
 using catalogue::Semantics;
 using code::Program;
-
-namespace {
 
 /// The program of an entry with that body. Each operation of `of` has the payload `instead`, where there is one.
 Program program_with(const std::string& body, Semantics of = Semantics::nothing, const Payload* instead = nullptr) {
@@ -33,8 +32,6 @@ const Operation& first_of(const Program& program, Semantics semantics) {
     if (operation.semantics == semantics) return operation;
   throw std::logic_error("no such operation");
 }
-
-}  // namespace
 
 TEST_CASE("an operation has its payload by its type", "[ptx]") {
   const Program program = program_with(
@@ -67,4 +64,5 @@ TEST_CASE("a program with the payload of another instruction is an error", "[ptx
   CHECK_THROWS_AS(program_with(body, Semantics::compute, &fence), std::logic_error);
 }
 
+}  // namespace
 }  // namespace warpmat::payload_test

@@ -12,8 +12,6 @@ std::string refusal(const std::string& before, const std::string& body, const st
 const std::vector<std::string> too_large{"v[4294967296][4294967296]",     "v[9223372036854775807]", "v[9223372036854775807][2][2]",
                                          "v[65536][65536][65536][65536]", "v[4294967297]",          "v[3][6148914691236517206]"};
 
-}  // namespace
-
 TEST_CASE("an array whose size overflows is refused in every space, used or not", "[ptx][sizes]") {
   for (const std::string& array : too_large) {
     INFO(array);
@@ -48,4 +46,5 @@ TEST_CASE("numbers of directives are sizes", "[ptx][sizes]") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::sizes_test

@@ -49,8 +49,6 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-}  // namespace
-
 TEST_CASE("functions that the machine provides are declared as nvcc declares them", "[ptx][calls]") {
   for (const Declared& function : declared) {
     INFO(function.name);
@@ -105,4 +103,5 @@ TEST_CASE("a call passes as many bytes as the function takes, to and fro", "[ptx
   CHECK(refusal(".func (.reg .b32 r) f (.reg .b64 x) { mov.u32 r, 1; ret; }", "call (%r1), f, (%l2); ret;") == "nothing");
 }
 
+}  // namespace
 }  // namespace warpmat::system_functions_test

@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::argument_test {
-
 namespace {
 
 struct Vector {
@@ -19,8 +18,6 @@ static_assert(!std::is_constructible_v<Argument, float Vector::*>);
 static_assert(!std::is_constructible_v<Argument, std::string>);
 static_assert(std::is_convertible_v<std::uint64_t, Argument> && std::is_convertible_v<float, Argument>);
 static_assert(std::is_convertible_v<Vector, Argument> && std::is_convertible_v<bool, Argument>);
-
-}  // namespace
 
 TEST_CASE("an argument has the bytes of its number or struct", "[launch]") {
   const std::vector<Argument> arguments{std::uint16_t{0x1234}, Vector{1, 2}, std::uint64_t{0x7f0000000000}};
@@ -41,4 +38,5 @@ TEST_CASE("a kernel tells its name, its GPU and its parameters", "[launch]") {
   CHECK((all[2].name == "s" && all[2].offset == 16 && all[2].bytes == 24 && all[2].alignment == 16 && all[2].type == "b8"));
 }
 
+}  // namespace
 }  // namespace warpmat::argument_test

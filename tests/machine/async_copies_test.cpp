@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::async_copies_test {
-
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -40,8 +39,6 @@ Words words(std::uint32_t (*of)(std::uint32_t lane)) {
   for (std::uint32_t lane = 0; lane < 32; ++lane) all.push_back(of(lane));
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("Copies land group by group, in whatever order their lanes write", "[machine][copies]") {
   std::string body;
@@ -148,4 +145,5 @@ TEST_CASE("A copy from outside of its buffer names its lane", "[machine][copies]
         std::string::npos);
 }
 
+}  // namespace
 }  // namespace warpmat::async_copies_test

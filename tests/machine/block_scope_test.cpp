@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::block_scope_test {
-
 namespace {
 
 constexpr std::uint64_t enough_operations = 1'000'000;
@@ -29,8 +28,6 @@ std::string wait_with(const std::string& load) {
 }
 
 const std::string store_data = "@%p1 st.shared.u32 [data], 17; ", load_data = "ld.shared.u32 %d, [data]; ";
-
-}  // namespace
 
 TEST_CASE("A release of scope .cta orders the accesses before it for the warp that acquires", "[machine][checks][races]") {
   for (const std::string release :
@@ -83,4 +80,5 @@ TEST_CASE("Blocks have no order by accesses of scope .cta to global memory", "[m
   CHECK_THAT(end("ne"), ContainsSubstring("1000000"));
 }
 
+}  // namespace
 }  // namespace warpmat::block_scope_test

@@ -4,25 +4,6 @@
 
 namespace warpmat::block_test {
 
-TEST_CASE("bar.sync: what one warp stores before it another one loads after it, in every order of the warps", "[machine][block]") {
-  const Module module = word_kernel(R"(
-    .shared .u32 words[256];
-    mov.u32 %r0, words;
-    shl.b32 %r1, %i, 2;
-    add.u32 %r2, %r0, %r1;
-    mul.lo.u32 %r3, %i, 3;
-    st.shared.u32 [%r2], %r3;
-    bar.sync 0;
-    sub.u32 %r4, 255, %i;
-    shl.b32 %r4, %r4, 2;
-    add.u32 %r4, %r0, %r4;
-    ld.shared.u32 %d, [%r4];
-)");
-  std::vector<std::uint32_t> expected;
-  for (std::uint32_t i = 0; i < 256; ++i) expected.push_back(3 * (255 - i));
-  for (const std::uint64_t schedule : {0u, 1u, 2u, 3u}) CHECK(words_of(module, {1}, {256}, {.schedule = schedule}) == expected);
-}
-
 TEST_CASE("barriers with a number of threads, bar.arrive, and reductions", "[machine][block]") {
   // Warps 0 and 1 synchronise at barrier 3; warp 2 only arrives at barrier 4, where warp 3 waits.
   const Module module = word_kernel(R"(

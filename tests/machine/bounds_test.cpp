@@ -1,8 +1,7 @@
+// What a kernel may take without an end: time, memory, output.
 
 #include "machine/kernel.h"
 #include "test.h"
-
-// What a kernel may take without an end: time, memory, output.
 
 namespace warpmat::bounds_test {
 namespace {
@@ -30,8 +29,6 @@ const std::vector<std::string> flags{"ld.volatile.global.u32 %r1, [%out]; setp.e
 const std::vector<std::string> clocks{"mov.u32 %r2, %clock; add.u32 %d, %d, %r2;", "mov.u64 %l2, %clock64;",
                                       "mov.u64 %l2, %globaltimer; nanosleep.u32 100;",
                                       "mov.u32 %r2, %globaltimer_lo; and.b32 %r2, %r2, 1023; nanosleep.u32 %r2;"};
-
-}  // namespace
 
 TEST_CASE("a loop that polls what never changes is a deadlock, whatever clocks it reads", "[machine][bounds]") {
   for (std::size_t i = 0; i < flags.size(); ++i) {
@@ -133,8 +130,6 @@ L:  mov.u64 %l2, %clock64;
   for (const std::uint32_t ticks : waited) CHECK((ticks >= 100000 && ticks < 110000));
 }
 
-namespace {
-
 /// The kernel prints `format` with the arguments 7 and 2000000000, each of 32 bits.
 Module printing_kernel(const std::string& format) {
   std::string characters;
@@ -158,8 +153,6 @@ std::string printed(const std::string& format, const LaunchOptions& options = {}
   const std::uint64_t out = memory.allocate(4 * threads, "out");
   return launch(Kernel(printing_kernel(format), "k"), {{1}, {threads}}, memory, {out}, options).printed;
 }
-
-}  // namespace
 
 TEST_CASE("printf: a width or precision of more than a mebibyte is a trap, not minutes", "[machine][bounds]") {
   const auto begun = std::chrono::steady_clock::now();
@@ -242,4 +235,33 @@ TEST_CASE("a launch ends after its seconds, whatever it does", "[machine][bounds
   CHECK(message_of([&] { words_of(word_kernel(""), {2}, {64}, {.jobs = -1}); }).find("jobs") != std::string::npos);
 }
 
+TEST_CASE("an index that leaves its shared variable for the next one is reported", "[machine]") {
+  const std::string variables = ".shared .align 4 .b8 a[64]; .shared .align 4 .b8 b[128]; .extern .shared .align 4 .b8 rest[];";
+  const std::string index = "mul.lo.u32 %r2, %i, 4; add.u32 %r2, %r2, %r7;";  // of each thread's word, and %r7 bytes
+  const auto trap = [&](int from, const std::string& use) {
+    return trap_of(word_kernel(variables + fmt::format("mov.u32 %r7, {};", from) + index + use, "sm_90"), {16}, 256);
+  };
+  const std::string uses[] = {
+      "mov.u32 %r1, a; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], %i;",
+      "mov.u32 %r1, a; add.u32 %r3, %r2, %r1; sub.u32 %r3, %r3, 8; ld.shared.u32 %r4, [%r3 + 8];",
+      "mov.u32 %r1, a; mad.lo.u32 %r3, %r2, 1, %r1; atom.shared.add.u32 %r4, [%r3], 1;",
+      "mov.u64 %l1, a; cvta.shared.u64 %l1, %l1; cvt.u64.u32 %l2, %r2; add.u64 %l1, %l1, %l2; st.u32 [%l1], %i;",
+      "mov.u32 %r3, a; add.u32 %r3, %r3, %r2; mov.u32 %r5, 0; again: st.shared.u32 [%r3], %i; add.u32 %r3, %r3, 0; add.u32 %r5, %r5, 1; "
+      "setp.lt.u32 %p1, %r5, 2; @%p1 bra again;",
+  };
+  const std::string other = "mov.u32 %r8, b; st.shared.u32 [%r8], %i; mov.u32 %r8, rest; st.shared.u32 [%r8 + 64], %i;";
+  for (const std::string& use : uses) {
+    INFO(use);
+    CHECK_THAT(trap(4, other + use), ContainsSubstring("lane 15") && ContainsSubstring("'a'") && ContainsSubstring("0 bytes into 'b'"));
+    CHECK(trap(0, "st.shared.u32 [a], 0;" + other + "mov.u32 %r1, a; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], 0; bar.sync 0;" + use) ==
+          "no trap");
+  }
+  // An address of two variables belongs to neither, nor does one that was selected.
+  CHECK(trap(4, other + "mov.u32 %r1, a; mov.u32 %r3, b; sub.u32 %r3, %r3, %r1; add.u32 %r3, %r3, %r1; add.u32 %r3, %r3, %r2; "
+                        "st.shared.u32 [%r3], %i;") == "no trap");
+  CHECK(trap(4, other + "mov.u32 %r1, a; mov.u32 %r3, b; setp.eq.u32 %p1, %i, 99; selp.u32 %r3, %r1, %r3, %p1; add.u32 %r3, %r3, %r2; "
+                        "st.shared.u32 [%r3], %i;") == "no trap");
+}
+
+}  // namespace
 }  // namespace warpmat::bounds_test

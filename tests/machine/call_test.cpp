@@ -6,6 +6,7 @@
 #include "test.h"
 
 namespace warpmat::call_test {
+namespace {
 
 TEST_CASE("calls: parameters and results through .param and .reg, barriers and divergence inside, recursion", "[machine][call]") {
   const std::string functions = R"(
@@ -184,8 +185,6 @@ TEST_CASE("calls through registers and through a table of functions, each lane i
   }
 }
 
-namespace {
-
 /// `function0` to `function<last>`, each of `bytes` of local memory; the last calls nothing, each other the next one twice.
 std::string doubling_calls(int last, int bytes) {
   std::string functions;
@@ -195,8 +194,6 @@ std::string doubling_calls(int last, int bytes) {
   }
   return functions;
 }
-
-}  // namespace
 
 TEST_CASE("the call tree of functions that many paths of calls reach: walked once each, local memory of the deepest path",
           "[machine][call]") {
@@ -320,4 +317,5 @@ done:
   CHECK(words_of(one, {1}, {32}) == of_one);
 }
 
+}  // namespace
 }  // namespace warpmat::call_test

@@ -9,8 +9,6 @@ namespace {
 /// Each thread whose number is even launches (thread + 1) blocks with its number.
 const std::string text = launching_kernel("and.b32 %r, %i, 1; setp.eq.u32 %p, %r, 0; add.u32 %n, %i, 1; mov.u32 %number, %i;");
 
-}  // namespace
-
 TEST_CASE("a kernel's launches are handed to the caller with their parameters, in order", "[machine]") {
   const Kernel kernel(Module(text), "k");
   DeviceMemory memory;
@@ -46,4 +44,5 @@ TEST_CASE("a launch from a kernel traps where the caller does not take it", "[ma
              ContainsSubstring("the kernel launches another one or copies, which only 'warpmat cuda' runs"));
 }
 
+}  // namespace
 }  // namespace warpmat::child_launch_test

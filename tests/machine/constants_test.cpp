@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::constants_test {
-
 namespace {
 
 std::uint64_t wide_result(const std::string& expression) {
@@ -23,8 +22,6 @@ struct Expression {
   const char* text;
   std::uint64_t value;
 };
-
-}  // namespace
 
 TEST_CASE("Constant expressions are computed in 64 bits", "[machine][constants]") {
   const std::vector<Expression> expressions{
@@ -129,4 +126,5 @@ TEST_CASE("What ptxas refuses: types that mov, selp, ld and st do not have, type
   CHECK(minus("ld.global.u32 %d, [%out+16-8-8]; ld.global.u32 %d, [%out+-4+4];") == "nothing");
 }
 
+}  // namespace
 }  // namespace warpmat::constants_test

@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::divergence_test {
-
 namespace {
 
 std::vector<std::uint32_t> expected_of(std::size_t count, auto f) {
@@ -11,8 +10,6 @@ std::vector<std::uint32_t> expected_of(std::size_t count, auto f) {
   for (std::uint32_t i = 0; i < count; ++i) out.push_back(f(i));
   return out;
 }
-
-}  // namespace
 
 TEST_CASE("lanes that a branch separates compute independently and converge", "[machine][divergence]") {
   // After the branch all lanes are together: activemask says so.
@@ -150,4 +147,5 @@ TEST_CASE("the registers of a long program share a small frame and keep their va
   CHECK(words_of(module, {1}, {32}) == expected_of(32, [&](std::uint32_t i) { return 2 * i + sum; }));
 }
 
+}  // namespace
 }  // namespace warpmat::divergence_test

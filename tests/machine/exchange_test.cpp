@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::exchange_test {
-
 namespace {
 
 /// What each lane of one warp has after `body`.
@@ -22,8 +21,6 @@ std::pair<int, bool> source_lane(char mode, int i, int b, int width) {
     default: return {first + b % width, true};
   }
 }
-
-}  // namespace
 
 TEST_CASE("shfl reads the lane that the CUDA guide says, in segments of every width", "[machine][exchange]") {
   for (const char* mode : {"up", "down", "bfly", "idx"})
@@ -199,4 +196,5 @@ TEST_CASE("masks that do not name the executing lane, and lanes that never come"
   CHECK_THAT(trap, ContainsSubstring("shfl.sync.idx.b32 is executed by lanes 0x0000000f only; lanes 0xfffffff0, which must take part"));
 }
 
+}  // namespace
 }  // namespace warpmat::exchange_test

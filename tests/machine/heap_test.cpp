@@ -23,8 +23,6 @@ const std::string allocate = R"({
 /// free(%l1).
 const std::string release = "{ .param .b64 address; st.param.b64 [address], %l1; call.uni free, (address); }\n";
 
-}  // namespace
-
 TEST_CASE("the heap gives parts that do not overlap, and joins those that are free again", "[machine][heap]") {
   DeviceHeap heap(0x1000, 256);
   std::vector<std::uint64_t> parts;
@@ -120,4 +118,5 @@ TEST_CASE("memory of the heap is there for the next launch; what is too large gi
              ContainsSubstring("free() of an address that malloc() has not given"));
 }
 
+}  // namespace
 }  // namespace warpmat::heap_test

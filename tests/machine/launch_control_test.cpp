@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::launch_control_test {
-
 namespace {
 
 /// Every block adds 1000 + its own number to the word of each cluster that it works for, and 1 to `count` for each; then it tries another.
@@ -47,8 +46,6 @@ std::vector<std::uint32_t> run(Dim3 grid, Dim3 cluster, const LaunchOptions& opt
   launch(Kernel(persistent(), "k"), {.grid = grid, .block = {1}, .cluster = cluster}, memory, {out}, options);
   return memory.read<std::uint32_t>(out, grid.count());
 }
-
-}  // namespace
 
 TEST_CASE("each cluster is worked for once, by itself or by the one that has taken it", "[machine][cluster]") {
   struct Shape {
@@ -111,4 +108,5 @@ TEST_CASE("st.bulk writes zeros", "[machine]") {
   CHECK_THAT(message_of([&] { Kernel(kernel("st.bulk.shared::cta [%r1], 7, 0;"), "k"); }), ContainsSubstring("a multiple of 8"));
 }
 
+}  // namespace
 }  // namespace warpmat::launch_control_test

@@ -22,6 +22,7 @@
 #include "test.h"
 
 namespace warpmat::launch_memory_test {
+namespace {
 
 using machine::SpareStorage;
 
@@ -61,7 +62,6 @@ TEST_CASE("What one thread has left another takes before it asks for more", "[ma
 }
 
 #if WARPMAT_MEASURES_HEAP && !WARPMAT_SANITIZED && !WARPMAT_THREAD_SANITIZED  // sanitizers have another allocator
-namespace {
 
 /// Bytes that malloc has given.
 std::size_t heap_bytes() {
@@ -178,8 +178,6 @@ std::string line_of_process(std::size_t example, int jobs) {
   return {};
 }
 
-}  // namespace
-
 TEST_CASE("The memory of one launch, for the case below", "[.][memory-of-one-launch]") {
   const char *const example = std::getenv("WARPMAT_EXAMPLE"), *const jobs = std::getenv("WARPMAT_JOBS");
   REQUIRE((example != nullptr && jobs != nullptr));
@@ -254,4 +252,5 @@ TEST_CASE("A launch holds what its blocks need, and the next one gets it", "[mac
 }
 #endif
 
+}  // namespace
 }  // namespace warpmat::launch_memory_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::mbarrier_test {
-
 namespace {
 
 /// `bar`, an mbarrier at the address in %r19, initialised for `count` arrivals by thread 0; then a block barrier.
@@ -25,8 +24,6 @@ constexpr const char* wait_parity_0 = R"(
     WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r19], 0, 1000;
     @!%p0 bra WAIT;
 )";
-
-}  // namespace
 
 TEST_CASE("A phase is over when all have arrived; the state of an arrival is that phase's", "[machine][mbarrier]") {
   const std::string body = with_barrier(64, R"(
@@ -164,4 +161,5 @@ TEST_CASE("mbarrier statements that ptxas 13.0 refuses are refused", "[machine][
   CHECK(message_of([&] { Kernel(older, "k"); }).find("needs sm_90 or later") != std::string::npos);
 }
 
+}  // namespace
 }  // namespace warpmat::mbarrier_test

@@ -3,6 +3,7 @@
 #include "test.h"
 
 namespace warpmat::memory_test {
+namespace {
 
 TEST_CASE("shared variables have the addresses that ptxas gives them: in order, at their declared alignment, the dynamic array last",
           "[machine][memory]") {
@@ -150,8 +151,6 @@ TEST_CASE("generic addresses reach every space; the low half of a shared one is 
   CHECK(words_of(module, {1}, {32}) == expected);
 }
 
-namespace {
-
 /// Bit i of %d says whether the address is in the space of question i.
 std::string are_in_spaces(const std::vector<std::string>& questions) {
   std::string text;
@@ -159,8 +158,6 @@ std::string are_in_spaces(const std::vector<std::string>& questions) {
     text += "isspacep." + questions[i] + "; selp.u32 %r0, " + std::to_string(1 << i) + ", 0, %p0; or.b32 %d, %d, %r0;\n";
   return text;
 }
-
-}  // namespace
 
 // As an H200 has them.
 TEST_CASE("isspacep: global addresses are all but those of shared and local memory", "[machine][memory]") {
@@ -411,4 +408,5 @@ TEST_CASE("a large buffer keeps its place for the next of its size, which is all
   CHECK(std::ranges::all_of(memory.bytes(second, bytes), [](std::uint8_t byte) { return byte == 0; }));
 }
 
+}  // namespace
 }  // namespace warpmat::memory_test

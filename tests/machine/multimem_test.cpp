@@ -45,8 +45,6 @@ std::uint32_t bits(float value) {
   return std::bit_cast<std::uint32_t>(value);
 }
 
-}  // namespace
-
 TEST_CASE("multimem.ld_reduce combines the numbers of all GPUs", "[machine][multimem]") {
   CHECK(loaded("add.u32", {7, 0xffffffff, 2}) == 8);
   CHECK(loaded("min.s32", {7, 0xffffffff, 2}) == 0xffffffff);
@@ -102,4 +100,5 @@ TEST_CASE("multimem traps beside multicast objects, and other statements trap on
   CHECK(memory.first(memory.gpus[0]) == 1);
 }
 
+}  // namespace
 }  // namespace warpmat::multimem_test

@@ -7,14 +7,14 @@
 #include "test.h"
 
 namespace warpmat::observer_test {
+namespace {
+
 using machine::AccessEvent;
 using machine::BarrierEvent;
 using machine::BlockEvent;
 using machine::Event;
 using machine::EventKinds;
 using machine::Observer;
-
-namespace {
 
 /// Writes a line for each event.
 class Script : public Observer {
@@ -68,8 +68,6 @@ class Counter : public Observer {
  private:
   std::atomic<std::uint64_t>& sum_;
 };
-
-}  // namespace
 
 TEST_CASE("EventKinds come before or after the effects that the contract says", "[machine][observer]") {
   const Module module = word_kernel(R"(
@@ -519,4 +517,5 @@ LAST:)" + free(32),
                         });
 }
 
+}  // namespace
 }  // namespace warpmat::observer_test

@@ -18,8 +18,6 @@ class ParameterLoads : public machine::Observer {
   int count = 0;
 };
 
-}  // namespace
-
 TEST_CASE("Parameters of every size are loaded, in all lanes or some, twice, beside each other", "[machine]") {
   // Words and pairs of words of all lanes are copied from rows that the launch has filled; the others are loaded.
   const Module module = module_of(".param .u64 out, .param .u32 a, .param .s16 b, .param .u8 c, .param .align 16 .b8 d[16]", R"(
@@ -203,4 +201,5 @@ $next:
   }
 }
 
+}  // namespace
 }  // namespace warpmat::parameter_test

@@ -47,8 +47,6 @@ void write(DeviceMemory& memory, std::uint64_t address, std::uint32_t word) {
   std::memcpy(memory.bytes(address, sizeof word).data(), &word, sizeof word);
 }
 
-}  // namespace
-
 TEST_CASE("a launch that waits is paused until memory is written, on any number of threads", "[machine][paused]") {
   for (const std::string& wait : {poll, back_off, at_barrier, add_zero, told_by_barrier, told_by_shuffle, several, weak})
     for (const int jobs : {1, 3, 8})
@@ -134,4 +132,5 @@ TEST_CASE("memory may be freed and allocated while a launch is paused", "[machin
   }
 }
 
+}  // namespace
 }  // namespace warpmat::paused_launch_test

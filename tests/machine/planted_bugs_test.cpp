@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::planted_bugs_test {
-
 namespace {
 
 constexpr Checks all_checks{.uninitialised = true, .copies = true, .races = true};
@@ -262,8 +261,6 @@ const Bug bugs[] = {
      "lane 9, line"},
 };
 
-}  // namespace
-
 TEST_CASE("planted bugs are reported with their line, in every order of the warps", "[machine][checks]") {
   for (const Bug& bug : bugs) {
     const Module module = planted(bug.body);
@@ -294,8 +291,6 @@ TEST_CASE("a report names kernel, block, warp, lane, line and the source line", 
                                " (ld.global.u32), saxpy.cu:42, address 0x7f0000001000: ";
   CHECK(report_of(module, 64, {}).text.starts_with(expected));
 }
-
-namespace {
 
 struct Right {
   const char* name;
@@ -427,8 +422,6 @@ const Right right_kernels[] = {
         $end: )"},
 };
 
-}  // namespace
-
 TEST_CASE("right kernels get no report with all checks on, in every order of the warps", "[machine][checks]") {
   for (const Right& kernel : right_kernels)
     for (const std::uint64_t schedule : {0u, 1u, 2u}) {
@@ -437,4 +430,5 @@ TEST_CASE("right kernels get no report with all checks on, in every order of the
     }
 }
 
+}  // namespace
 }  // namespace warpmat::planted_bugs_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::planted_copies_test {
-
 namespace {
 
 /// Two warps. %r19 is `tile` in shared memory, %l19 `in` in global memory, 4096 bytes each; %r18 and %r17 are mbarriers of one arrival
@@ -218,8 +217,6 @@ Report report_of(const Bug& bug, const Module& module, std::uint64_t schedule) {
                             {.schedule = schedule, .most_operations = enough_operations, .checks = {.races = true}});
 }
 
-}  // namespace
-
 TEST_CASE("planted bugs of copies, mbarriers and clusters are reported with their line", "[machine][planted]") {
   for (const Bug& bug : bugs)
     for (const std::uint64_t schedule : {0u, 5u}) {
@@ -366,4 +363,5 @@ TEST_CASE("a launch goes on without the reports that are suppressed", "[machine]
   CHECK(warnings(true) == 0);
 }
 
+}  // namespace
 }  // namespace warpmat::planted_copies_test

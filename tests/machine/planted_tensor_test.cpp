@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::planted_tensor_test {
-
 namespace {
 
 /// Four warps. Words in capitals stand for statements; ALLOCATE to FREE frame the kernels that have 32 columns and operands of m128n16k16.
@@ -123,8 +122,6 @@ const Bug bugs[] = {
      "is for whole warps", "@%p5 exit;\nLOAD; // BUG\n", "LOAD;"},
 };
 
-}  // namespace
-
 TEST_CASE("planted bugs of tensor memory are reported with their line", "[machine][tcgen05][planted]") {
   for (const Bug& bug : bugs)
     for (const std::uint64_t schedule : {0u, 5u}) {
@@ -211,4 +208,5 @@ TEST_CASE("a load of what another warp has stored without tcgen05.wait::st has t
     }
 }
 
+}  // namespace
 }  // namespace warpmat::planted_tensor_test

@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::product_runs_test {
-
 namespace {
 
 constexpr int registers = 24;
@@ -64,8 +63,6 @@ const Shape shapes[] = {
     {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 4, 2, 0x38383838, 0x87878787, 0x7f787f78},
     {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 4, 4, 2, 0, 0xffffffff, 0},
 };
-
-}  // namespace
 
 TEST_CASE("Products that follow each other have the bits that they have one by one", "[machine][products]") {
   std::mt19937 random(7);
@@ -144,4 +141,5 @@ TEST_CASE("A trap in the middle of products names its own line", "[machine][prod
   CHECK(fast == message_of([&] { run(module, "sm_90", in, Path::reference); }));
 }
 
+}  // namespace
 }  // namespace warpmat::product_runs_test

@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::reserved_memory_test {
-
 namespace {
 
 std::vector<std::uint32_t> run(const std::string& body, const std::string& target, std::uint32_t threads, std::uint32_t dynamic_bytes = 0) {
@@ -15,8 +14,6 @@ std::vector<std::uint32_t> run(const std::string& body, const std::string& targe
   launch(Kernel(Module(word_kernel_text(body, target)), "k"), {.block = {threads}, .shared_bytes = dynamic_bytes}, memory, {out});
   return memory.read<std::uint32_t>(out, threads);
 }
-
-}  // namespace
 
 TEST_CASE("Warps meet at a word of the system's shared memory, beside the kernel's own", "[machine][shared]") {
   const std::string target = GENERATE("sm_80", "sm_90", "sm_120");
@@ -72,4 +69,5 @@ TEST_CASE("Reports name the system's shared memory", "[machine][shared]") {
                     ContainsSubstring(" bytes into the system's shared memory") && !ContainsSubstring("shared memory has"));
 }
 
+}  // namespace
 }  // namespace warpmat::reserved_memory_test

@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::row_loads_test {
-
 namespace {
 
 constexpr std::uint32_t shared_bytes = 8192, rows = 64;
@@ -56,8 +55,6 @@ const char* const loads[] = {
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%x0, %x1, %x0, %x2}, [%x4];",  // a register twice: the later matrix stays
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%x4, %x1, %x2, %x3}, [%x4]; mov.b32 %x0, %x4;",
 };
-
-}  // namespace
 
 TEST_CASE("ldmatrix of a kernel has the bits of the reference by each instruction set", "[machine][launch]") {
   std::mt19937 random(5);
@@ -116,4 +113,5 @@ TEST_CASE("An ldmatrix that reads one uninitialised row of an initialised tile m
   }
 }
 
+}  // namespace
 }  // namespace warpmat::row_loads_test

@@ -4,14 +4,11 @@
 #include "test.h"
 
 namespace warpmat::scalar_statements_test {
-
 namespace {
 
 std::uint32_t result_of(const std::string& body) {
   return words_of(word_kernel("mov.u32 %r1, 0x81020304; mov.u32 %r2, 0xfff60007; mov.u32 %r3, 100;\n" + body), {1}, {32})[3];
 }
-
-}  // namespace
 
 TEST_CASE("video instructions take the parts of registers that their selectors name", "[machine]") {
   CHECK(result_of("vadd.u32.u32.u32 %d, %r1.b0, %r2.h1;") == 4 + 0xfff6);
@@ -114,4 +111,5 @@ TEST_CASE("a comparison with one result writes that alone, under a guard too", "
   }
 }
 
+}  // namespace
 }  // namespace warpmat::scalar_statements_test

@@ -405,8 +405,6 @@ bool check_case(const Match& match, const std::string& opcode, std::string& refu
   return true;
 }
 
-}  // namespace
-
 TEST_CASE("every row of the catalogue that accesses memory asks for all of its bytes: none over the end of a buffer with another behind it",
           "[machine][seam]") {
   for (const Pattern& pattern : catalogue::patterns()) {
@@ -456,4 +454,5 @@ TEST_CASE("a row or a matrix in memory lies in one memory: forms of ldmatrix, st
   }
 }
 
+}  // namespace
 }  // namespace warpmat::seam_test

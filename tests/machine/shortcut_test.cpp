@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::shortcut_test {
-
 namespace {
 
 using code::Shortcut;
@@ -21,8 +20,6 @@ std::vector<Shortcut> moves_of(const Module& module) {
     if (program_of(kernel).statements[operation.statement]->opcode.starts_with("mov.")) found.push_back(operation.shortcut);
   return found;
 }
-
-}  // namespace
 
 TEST_CASE("a move that is the last read of a register keeps its place", "[machine][frame]") {
   using enum Shortcut;
@@ -94,4 +91,5 @@ TEST_CASE("operations without work count as before", "[machine][frame]") {
   CHECK(result.operations == 3 * 2 * 5);  // %tid.x is an operation of its own
 }
 
+}  // namespace
 }  // namespace warpmat::shortcut_test

@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::stack_test {
-
 namespace {
 
 /// What `body` leaves in %d, by thread.
@@ -13,8 +12,6 @@ std::vector<std::uint32_t> words(const std::string& body) {
 }
 
 constexpr const char* two = "stacksave.u64 %l1; mov.u64 %l2, 16; alloca.u64 %l3, %l2, 8; alloca.u64 %l4, %l2, 8;\n";
-
-}  // namespace
 
 TEST_CASE("alloca gives each thread memory of its own, until stackrestore", "[machine][stack]") {
   const std::string stores = std::string(two) + "st.local.u32 [%l3], %i; st.local.u32 [%l4], 7; ";
@@ -47,4 +44,5 @@ TEST_CASE("a source may be a register plus a number", "[machine][offset]") {
   CHECK(words("mad.lo.u32 %d, %i+1, 10, %i+-1;") == std::vector<std::uint32_t>{9, 20, 31, 42});
 }
 
+}  // namespace
 }  // namespace warpmat::stack_test

@@ -11,7 +11,6 @@
 #include "test.h"
 
 namespace warpmat::tensor_answers_test {
-
 namespace {
 
 constexpr std::size_t tensor_bytes = 1 << 18, buffer_bytes = 1 << 20, shared_bytes = 1 << 16;
@@ -164,8 +163,6 @@ std::string run(const Case& c, std::map<std::string, Kernel>& kernels) {
   return checksum(found) == c.checksum ? "fine" : "other bytes";
 }
 
-}  // namespace
-
 TEST_CASE("tensor copies leave what an H200 left", "[machine][tma]") {
   std::map<std::string, Kernel> kernels;
   std::map<std::string, int> counts;
@@ -202,4 +199,5 @@ TEST_CASE("tensor maps are refused where CUDA's driver refuses them", "[machine]
     for (const bool fine : {false, true}) CHECK(counts[{mode, fine}] > 400);
 }
 
+}  // namespace
 }  // namespace warpmat::tensor_answers_test

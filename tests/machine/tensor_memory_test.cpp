@@ -4,10 +4,9 @@
 #include "test.h"
 
 namespace warpmat::tensor_memory_test {
+namespace {
 
 // tcgen05 in kernels of four warps. A and B of products are 1.0, so every element of m128n16k16 is 16.
-
-namespace {
 
 using tensor_kernel::allocate, tensor_kernel::free, tensor_kernel::variables, tensor_kernel::wait;
 
@@ -29,8 +28,6 @@ std::string trap_of(const std::string& body, std::uint32_t threads = 128) {
 bool all_are(const std::vector<std::uint32_t>& words, float expected) {
   return std::ranges::all_of(words, [&](std::uint32_t word) { return word == std::bit_cast<std::uint32_t>(expected); });
 }
-
-}  // namespace
 
 TEST_CASE("what tcgen05.st writes, tcgen05.ld reads, by every shape", "[machine][tcgen05]") {
   // Each register is stored as 1000 r + thread by one shape; 32x32b then reads columns of lanes: figures 183 to 186 of PTX ISA 9.1.
@@ -221,4 +218,5 @@ TEST_CASE("more registers than tcgen05.ld has are refused", "[machine][tcgen05]"
              ContainsSubstring("would move 256 registers; 128 are the most, with .x32"));
 }
 
+}  // namespace
 }  // namespace warpmat::tensor_memory_test

@@ -4,10 +4,9 @@
 #include "test.h"
 
 namespace warpmat::tensor_pairs_test {
+namespace {
 
 // tcgen05 with .cta_group::2 in a cluster of two blocks, and what moves data in tensor memory: cp, shift, ld.red.
-
-namespace {
 
 using tensor_kernel::variables, tensor_kernel::wait;
 
@@ -51,8 +50,6 @@ std::string trap_of(const std::string& body, std::uint32_t blocks = 2) {
 std::string load(int column) {
   return fmt::format("tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%d}}, [%r12+{}];\ntcgen05.wait::ld.sync.aligned;\n", column);
 }
-
-}  // namespace
 
 TEST_CASE("two blocks compute one product: rows of A of each, columns of B of both", "[machine][tcgen05]") {
   for (const int column : {0, 15, 16, 31}) {
@@ -155,4 +152,5 @@ TEST_CASE("tcgen05.cp unpacks sixteen elements of 4 and 6 bits to bytes", "[mach
     }
 }
 
+}  // namespace
 }  // namespace warpmat::tensor_pairs_test

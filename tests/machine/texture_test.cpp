@@ -69,8 +69,6 @@ const std::string results = "{%d0, %d1, %d2, %d3}, ";
 const std::string tex_1d = "tex.1d.v4.f32.f32 " + results + "[%h, {%f0}];", tex_2d = "tex.2d.v4.f32.f32 " + results + "[%h, {%f0, %f1}];";
 const std::vector<float> ramp{10, 20, 30, 40};
 
-}  // namespace
-
 TEST_CASE("point sampling takes the texel that has the coordinate", "[machine][texture]") {
   Memory m(ramp, 4);
   CHECK(m.numbers(tex_1d, {{0}, {0.99f}, {1}, {3.5f}, {-7}, {4}, {100}, {NAN}}) == std::vector<float>{10, 10, 20, 40, 10, 40, 40, 10});
@@ -365,4 +363,5 @@ TEST_CASE("a level without texels, and a cube without six faces, is the object's
   }
 }
 
+}  // namespace
 }  // namespace warpmat::texture_test

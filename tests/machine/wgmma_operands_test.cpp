@@ -9,10 +9,9 @@
 #include "test.h"
 
 namespace warpmat::wgmma_operands_test {
+namespace {
 
 // What a wgmma reads between its statement and its wait, and products that follow each other on the same accumulators.
-
-namespace {
 
 const std::string variables = ".shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 bar;\n";
 const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
@@ -118,8 +117,6 @@ std::string changed_in(const std::string& message) {
   return std::regex_search(message, found, change) ? found[1].str() : message;
 }
 
-}  // namespace
-
 TEST_CASE("planted: an operand that is overwritten before the wait, by whatever writes it", "[machine][wgmma][planted]") {
   const std::string issued = product(narrow) + "wgmma.commit_group.sync.aligned;\nbar.sync 0;\n";
   // Warp 0 reads rows 0 to 15 of A, each warp all of B, which begins 4096 bytes on.
@@ -187,15 +184,11 @@ TEST_CASE("each observer that asks for products sees the accumulators before eac
   CHECK(std::set(of_launch.begin(), of_launch.end()).size() == 4);
 }
 
-namespace {
-
 /// The first wgmma.mma_async of a kernel.
 const code::WarpgroupProduct& product_of(const Kernel& kernel) {
   const auto is_product = [](const code::Payload& payload) { return std::holds_alternative<code::WarpgroupProduct>(payload); };
   return std::get<code::WarpgroupProduct>(*std::ranges::find_if(program_of(kernel).payloads, is_product));
 }
-
-}  // namespace
 
 TEST_CASE("the chunks of products stay known while others are looked up", "[machine][wgmma]") {
   const Kernel kernel(word_kernel(text_of("0x3c003c00", product(up)), "sm_90a", variables), "k");
@@ -233,4 +226,5 @@ TEST_CASE("threads find the same chunks of a product", "[machine][wgmma]") {
   for (std::uint64_t i = 0; i < descriptors; i += 100) CHECK(found.front()[i]->a[2].addresses == product.instruction.a_chunks(i, 2));
 }
 
+}  // namespace
 }  // namespace warpmat::wgmma_operands_test

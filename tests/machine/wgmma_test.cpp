@@ -8,10 +8,9 @@
 #include "test.h"
 
 namespace warpmat::wgmma_test {
+namespace {
 
 // wgmma in kernels. All of A and B is 1.0, so every element of m64n8k16 is 16.
-
-namespace {
 
 const std::string variables = ".shared .align 1024 .b8 tile[8192];";
 
@@ -59,8 +58,6 @@ bool all_are(const std::vector<std::uint32_t>& words, float expected) {
   return std::ranges::all_of(words, [&](std::uint32_t word) { return word == std::bit_cast<std::uint32_t>(expected); });
 }
 
-}  // namespace
-
 TEST_CASE("a warpgroup multiplies, and its results are there after the wait", "[machine][wgmma]") {
   CHECK(all_are(run(operands + fence + product + commit + wait + result), 17));
   CHECK(all_are(run(operands + fence + product + product + commit + wait + result), 33));
@@ -81,7 +78,7 @@ TEST_CASE("an observer is told what a product is, which shared memory it reads, 
     void performs(const machine::Event&) override { ++performed; }
     void product_issues(const machine::ProductEvent& e) override { add("issues", e.event, e.product); }
     void products_read(const machine::Event& e, std::span<const machine::Product> products) override {
-      for (const machine::Product& product : products) add("read", e, product);
+      for (const machine::Product& each : products) add("read", e, each);
     }
     void product_completes(const machine::ProductEvent& e) override { add("completes", e.event, e.product); }
     void add(const char* what, const machine::Event& e, const machine::Product& p) {
@@ -283,8 +280,6 @@ TEST_CASE("planted: an uninitialised value of shared memory enters a product", "
                 "setp.eq.u32 %p2, %r2, 0;\n@!%p2 mov.b32 %d, 0;\n@%p2 mov.b32 %d, %f0;\n") == "nothing");
 }
 
-namespace {
-
 /// A kernel whose warpgroups execute `first` and `others`, launched with `registers` a thread.
 std::string registers_of(const std::string& first, const std::string& others, const std::string& limit = ".maxnreg 168",
                          const std::string& target = "sm_90a") {
@@ -303,8 +298,6 @@ others:
       throw std::runtime_error("warning: " + warning);
   });
 }
-
-}  // namespace
 
 TEST_CASE("setmaxnreg: what the block has is handed on, not exceeded", "[machine][wgmma]") {
   const auto dec = [](int n) { return fmt::format("setmaxnreg.dec.sync.aligned.u32 {};", n); };
@@ -340,4 +333,5 @@ TEST_CASE("setmaxnreg: immediates and targets as ptxas takes them", "[machine][w
   for (const char* target : {"sm_90", "sm_100", "sm_120"}) CHECK_THAT(message("40", target), ContainsSubstring("; the target is"));
 }
 
+}  // namespace
 }  // namespace warpmat::wgmma_test

@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::wmma_test {
-
 namespace {
 
 constexpr std::uint32_t a_stride = 32, d_stride = 20;
@@ -62,8 +61,6 @@ std::string trap_of_change(const std::string& change) {
   return message_of([&] { Product().run(product_kernel(change)); });
 }
 
-}  // namespace
-
 TEST_CASE("a kernel multiplies by wmma: generic, global and shared memory, strides in registers, as numbers and left out",
           "[machine][wmma]") {
   Product product;
@@ -116,4 +113,5 @@ TEST_CASE("a kernel multiplies by wmma with the fragments of its target", "[mach
   }
 }
 
+}  // namespace
 }  // namespace warpmat::wmma_test

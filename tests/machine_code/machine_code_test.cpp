@@ -208,74 +208,28 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
   for (const char* opcode : {"add", "sub", "mul", "div.rn", "min", "max", "add.rz"}) add(opcode, {"f64"}, 2, true);
   for (const char* opcode : {"sqrt.rn", "neg", "abs"}) add(opcode, {"f64"}, 1, true);
   add("fma.rn", {"f64"}, 3, true);
-  for (const char* statement : {"shl.b32 %w, %x, %y;",
-                                "shr.u32 %w, %x, %y;",
-                                "shr.s32 %w, %x, %y;",
-                                "shl.b32 %w, %x, 7;",
-                                "lop3.b32 %w, %x, %y, %z, 0x5a;",
-                                "popc.b32 %w, %x;",
-                                "prmt.b32 %w, %x, %y, 0x5140;",
-                                "bfe.u32 %w, %x, %y, %z;",
-                                "shf.l.wrap.b32 %w, %x, %y, %z;",
-                                "cvt.rn.f32.s32 %f0, %x;",
-                                "cvt.rn.f32.u32 %f0, %x;",
-                                "cvt.rzi.s32.f32 %w, %f1;",
-                                "cvt.rni.s32.f32 %w, %f1;",
-                                "cvt.rzi.u32.f32 %w, %f1;",
-                                "cvt.rzi.ftz.s32.f32 %w, %f1;",
-                                "cvt.rn.f32.f64 %f0, %g1;",
-                                "selp.b32 %w, %x, %y, %p1;",
-                                "selp.f32 %f0, %f1, %f2, %p1;",
-                                "cvt.u32.u64 %w, %b;",
-                                "mov.u32 %w, %x;",
-                                "mov.u32 %w, %laneid;",
-                                "mov.u32 %w, %nctaid.x;",
-                                "mov.u32 %w, %lanemask_eq;",
-                                "mov.u32 %w, %lanemask_le;",
-                                "mov.u32 %w, %lanemask_lt;",
-                                "mov.u32 %w, %lanemask_ge;",
-                                "mov.u32 %w, %lanemask_gt;",
-                                "add.u16 %h0, %h1, %h2;",
-                                "sub.u16 %h0, %h1, %h2;",
-                                "mul.lo.u16 %h0, %h1, %h2;",
-                                "and.b16 %h0, %h1, %h2;",
-                                "xor.b16 %h0, %h1, %h2;",
-                                "setp.lt.s16 %p2, %h1, %h2;",
-                                "setp.lt.u16 %p2, %h1, %h2;",
-                                "cvt.u16.u8 %h0, %h1;",
-                                "cvt.s16.s8 %h0, %h1;",
-                                "cvt.u16.u32 %h0, %x;",
-                                "cvt.s32.s16 %w, %h1;",
-                                "cvt.u32.u16 %w, %h1;",
-                                "cvt.s32.s8 %w, %x;",
-                                "cvt.u32.u8 %w, %x;",
-                                "mov.b64 {%w, %r5}, %a;",
-                                "setp.ltu.f64 %p2, %g1, %g2;",
-                                "setp.nan.f64 %p2, %g1, %g2;",
-                                "setp.lt.s32 %p2, %x, %y;",
-                                "setp.hs.u32 %p2, %x, %y;",
-                                "setp.ne.b32 %p2, %x, %y;",
-                                "setp.ge.s64 %p2, %a, %b;",
-                                "setp.lt.u64 %p2, %a, %b;",
-                                "setp.lt.f32 %p2, %f1, %f2;",
-                                "setp.geu.f32 %p2, %f1, %f2;",
-                                "setp.nan.f32 %p2, %f1, %f2;",
-                                "setp.num.f32 %p2, %f1, %f2;",
-                                "setp.neu.f32 %p2, %f1, %f2;",
-                                "setp.eq.ftz.f32 %p2, %f1, %f2;",
-                                "setp.gt.f64 %p2, %g1, %g2;",
-                                "setp.lt.and.s32 %p2, %x, %y, %p1;",
-                                "setp.lt.s32 %p2|%p3, %x, %y;",
-                                "and.pred %p2, %p1, %p4;",
-                                "or.pred %p2, %p1, %p4;",
-                                "xor.pred %p2, %p1, %p4;",
-                                "not.pred %p2, %p1;"})
-    statements.push_back({std::string("GUARD ") + statement, false});
-  for (const char* statement :
-       {"shl.b64 %d, %a, %y;", "shr.u64 %d, %a, %y;", "shr.s64 %d, %a, %y;", "mul.wide.u32 %d, %x, %y;", "mul.wide.s32 %d, %x, %y;",
-        "mad.wide.u32 %d, %x, %y, %c;", "mad.wide.s32 %d, %x, %y, %c;", "cvt.u64.u32 %d, %x;", "cvt.s64.s32 %d, %x;",
-        "selp.b64 %d, %a, %b, %p1;", "mov.u64 %d, %a;", "cvt.f64.f32 %g0, %f1;", "cvt.rn.f64.s32 %g0, %x;", "cvt.rn.f64.u32 %g0, %x;"})
-    statements.push_back({std::string("GUARD ") + statement, true});
+  const char* const narrow_statements = R"(
+    shl.b32 %w, %x, %y; shr.u32 %w, %x, %y; shr.s32 %w, %x, %y; shl.b32 %w, %x, 7; lop3.b32 %w, %x, %y, %z, 0x5a; popc.b32 %w, %x;
+    prmt.b32 %w, %x, %y, 0x5140; bfe.u32 %w, %x, %y, %z; shf.l.wrap.b32 %w, %x, %y, %z; cvt.rn.f32.s32 %f0, %x; cvt.rn.f32.u32 %f0, %x;
+    cvt.rzi.s32.f32 %w, %f1; cvt.rni.s32.f32 %w, %f1; cvt.rzi.u32.f32 %w, %f1; cvt.rzi.ftz.s32.f32 %w, %f1; cvt.rn.f32.f64 %f0, %g1;
+    selp.b32 %w, %x, %y, %p1; selp.f32 %f0, %f1, %f2, %p1; cvt.u32.u64 %w, %b; mov.u32 %w, %x; mov.u32 %w, %laneid;
+    mov.u32 %w, %nctaid.x; mov.u32 %w, %lanemask_eq; mov.u32 %w, %lanemask_le; mov.u32 %w, %lanemask_lt; mov.u32 %w, %lanemask_ge;
+    mov.u32 %w, %lanemask_gt; add.u16 %h0, %h1, %h2; sub.u16 %h0, %h1, %h2; mul.lo.u16 %h0, %h1, %h2; and.b16 %h0, %h1, %h2;
+    xor.b16 %h0, %h1, %h2; setp.lt.s16 %p2, %h1, %h2; setp.lt.u16 %p2, %h1, %h2; cvt.u16.u8 %h0, %h1; cvt.s16.s8 %h0, %h1;
+    cvt.u16.u32 %h0, %x; cvt.s32.s16 %w, %h1; cvt.u32.u16 %w, %h1; cvt.s32.s8 %w, %x; cvt.u32.u8 %w, %x; mov.b64 {%w, %r5}, %a;
+    setp.ltu.f64 %p2, %g1, %g2; setp.nan.f64 %p2, %g1, %g2; setp.lt.s32 %p2, %x, %y; setp.hs.u32 %p2, %x, %y; setp.ne.b32 %p2, %x, %y;
+    setp.ge.s64 %p2, %a, %b; setp.lt.u64 %p2, %a, %b; setp.lt.f32 %p2, %f1, %f2; setp.geu.f32 %p2, %f1, %f2; setp.nan.f32 %p2, %f1, %f2;
+    setp.num.f32 %p2, %f1, %f2; setp.neu.f32 %p2, %f1, %f2; setp.eq.ftz.f32 %p2, %f1, %f2; setp.gt.f64 %p2, %g1, %g2;
+    setp.lt.and.s32 %p2, %x, %y, %p1; setp.lt.s32 %p2|%p3, %x, %y; and.pred %p2, %p1, %p4; or.pred %p2, %p1, %p4;
+    xor.pred %p2, %p1, %p4; not.pred %p2, %p1;)";
+  const char* const wide_statements = R"(
+    shl.b64 %d, %a, %y; shr.u64 %d, %a, %y; shr.s64 %d, %a, %y; mul.wide.u32 %d, %x, %y; mul.wide.s32 %d, %x, %y;
+    mad.wide.u32 %d, %x, %y, %c; mad.wide.s32 %d, %x, %y, %c; cvt.u64.u32 %d, %x; cvt.s64.s32 %d, %x; selp.b64 %d, %a, %b, %p1;
+    mov.u64 %d, %a; cvt.f64.f32 %g0, %f1; cvt.rn.f64.s32 %g0, %x; cvt.rn.f64.u32 %g0, %x;)";
+  for (const bool wide : {false, true}) {
+    std::istringstream in(wide ? wide_statements : narrow_statements);
+    for (std::string statement; std::getline(in >> std::ws, statement, ';');) statements.push_back({"GUARD " + statement + ";", wide});
+  }
   CHECK(statements.size() > 110);
   const std::string before = R"(
     mov.b32 %f0, %w; mov.b32 %f1, %x; mov.b32 %f2, %y; mov.b32 %f3, %z; mov.b64 %g0, %d; mov.b64 %g1, %a; mov.b64 %g2, %b; mov.b64 %g3, %c;

@@ -8,7 +8,6 @@
 #include "test.h"
 
 namespace warpmat::compress_test {
-
 namespace {
 
 constexpr const char* two_of_four = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
@@ -61,8 +60,6 @@ Eigen::MatrixXd first_row(const Form& form, const std::vector<double>& numbers, 
   for (std::size_t i = 0; i < numbers.size(); ++i) a(row, static_cast<Eigen::Index>(i)) = numbers[i];
   return a;
 }
-
-}  // namespace
 
 TEST_CASE("compressed and expanded, every A comes back, of every sparse form, through the registers of every selector") {
   std::mt19937_64 random(110);
@@ -204,4 +201,5 @@ TEST_CASE("scatter_one and gather_one name a matrix that the fragment does not h
   CHECK_THROWS_WITH(gather_one(fragment, 0, Format::u8, e.list()), "the fragment's elements have 4 bits; u8 has 8");
 }
 
+}  // namespace
 }  // namespace warpmat::compress_test

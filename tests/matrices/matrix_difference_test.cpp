@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::matrix_difference_test {
-
 namespace {
 
 using Floats = std::vector<float>;
@@ -51,8 +50,6 @@ std::string line_after(const std::string& text, const std::string& begin) {
 std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
-
-}  // namespace
 
 TEST_CASE("equal matrices have no difference, and all NaNs are equal") {
   Floats one = random_floats(64), other = one;
@@ -259,4 +256,5 @@ TEST_CASE("a matrix in Eigen is compared after rounding, and a large one in a mo
   CHECK(contains(compared(other, large, n, n).text, "what: C[r,c] holds what belongs at C[r, c xor 8*(r mod 8)]"));
 }
 
+}  // namespace
 }  // namespace warpmat::matrix_difference_test

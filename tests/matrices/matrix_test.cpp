@@ -9,7 +9,6 @@
 #include "test.h"
 
 namespace warpmat::matrix_test {
-
 namespace {
 
 constexpr Fragment c_f32 = fragment_c({16, 8, 16}, 32);
@@ -38,8 +37,6 @@ bool refuses(Call call, const std::string& one, const std::string& other) {
   }
   return false;
 }
-
-}  // namespace
 
 TEST_CASE("gather after scatter gives back every matrix of every form's fragments, and scatter after gather every register") {
   std::mt19937_64 random(70);
@@ -201,4 +198,5 @@ TEST_CASE("matrices, registers and formats of a wrong size are refused with the 
   CHECK(refuses([&] { return compare(c_f32, Format::f32, three.list(), right); }, "4 registers", "3 given"));
 }
 
+}  // namespace
 }  // namespace warpmat::matrix_test

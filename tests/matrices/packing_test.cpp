@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::packing_test {
-
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -45,8 +44,6 @@ std::string product_program(RowPacking packing, Format a, Format b) {
                     "{{d0, d1, d2, d3}};\n",
                     name(a), name(b));
 }
-
-}  // namespace
 
 TEST_CASE("packed rows have the bytes that the ISA's formats describe") {
   Eigen::MatrixXd row = Eigen::MatrixXd::Zero(1, 16);
@@ -146,4 +143,5 @@ TEST_CASE("packing: formats and sizes that do not fit are named") {
   CHECK_THROWS_AS(unpack_rows(RowPacking::b8x16, Format::f16, Bytes(32), 16), std::invalid_argument);
 }
 
+}  // namespace
 }  // namespace warpmat::packing_test

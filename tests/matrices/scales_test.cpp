@@ -7,7 +7,6 @@
 #include "test.h"
 
 namespace warpmat::scales_test {
-
 namespace {
 
 constexpr OperandName scale_names[] = {OperandName::scale_a, OperandName::scale_b};
@@ -47,8 +46,6 @@ void set_ids(FormRegisters& x, OperandName name, const ScaleIds& ids) {
   x[name][0].fill(ids.byte_id);
   x[name][1].fill(ids.thread_id);
 }
-
-}  // namespace
 
 TEST_CASE("every block-scaled mma multiplies by the factors that its ids select") {
   std::mt19937_64 random(120);
@@ -159,4 +156,5 @@ TEST_CASE("ids that the ISA does not define are named, and trap") {
   CHECK_THROWS_WITH(scale_matrix(form, OperandName::a, {}), form.opcode + " has no operand a that selects scale factors");
 }
 
+}  // namespace
 }  // namespace warpmat::scales_test

@@ -10,7 +10,6 @@
 #include "test.h"
 
 namespace warpmat::sparse_test {
-
 namespace {
 
 using Codes = std::vector<std::uint64_t>;
@@ -31,8 +30,6 @@ void put(const Operand& operand, Registers& registers, DotClass operand_class, s
   for (int i = 0; i < f.rows(); ++i)
     for (int j = 0; j < f.columns(); ++j) write_element(f, registers.list(), {i, j}, draw_code(operand_class, *operand.format, random));
 }
-
-}  // namespace
 
 TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata selects") {
   std::mt19937_64 random(80);
@@ -77,4 +74,5 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
   CHECK(forms_seen == std::map<int, std::size_t>{{32, 2 * 2}, {16, 2 * 6}, {8, 2 * (16 + 4)}, {4, 2 * 16}});
 }
 
+}  // namespace
 }  // namespace warpmat::sparse_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::dot_test {
-
 namespace {
 
 /// The models once more, as the oracle has them.
@@ -63,8 +62,6 @@ void compare_with_oracle(const Unit& unit, const Multiplicands& in, Format accum
   CHECK(tally.comparisons() == cases * std::size(dot_classes));
 }
 
-}  // namespace
-
 TEST_CASE("dot products of every model and format agree with the oracle bit for bit") {
   for (const Unit& unit : units)
     for (const Multiplicands& in : multiplicands)
@@ -120,4 +117,5 @@ TEST_CASE("the order inside a step does not matter") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::dot_test

@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::multi_function_test {
-
 namespace {
 
 using Function = std::uint32_t (*)(std::uint32_t);
@@ -29,8 +28,6 @@ const std::map<std::string, Function> functions{
     {"ex2.bf16", low_half<multi_function::ex2_bf16>},
     {"tanh.bf16", low_half<multi_function::tanh_bf16>},
 };
-
-}  // namespace
 
 // For each rule of numeric/multi_function.h an operand on which the H200's answer is not what the nearest other rule gives.
 TEST_CASE("The multi-function unit: operands that refute other rules", "[multi_function]") {
@@ -125,4 +122,5 @@ TEST_CASE("The multi-function unit's squarer has the products of weight 2^19 and
   }
 }
 
+}  // namespace
 }  // namespace warpmat::multi_function_test

@@ -6,7 +6,6 @@
 #include "test.h"
 
 namespace warpmat::published_full_set_test {
-
 namespace {
 
 using enum Format;
@@ -30,8 +29,6 @@ std::vector<PublishedProducts::Product> full_set(const std::string& file, Format
   return products;
 }
 
-}  // namespace
-
 TEST_CASE("the full set of published outputs agrees too, and has the sample in it", "[vectors]") {
   std::vector<PublishedProducts> all = read_published(source_path("tests/vectors/published"));
   for (PublishedProducts& published : all) {
@@ -49,4 +46,5 @@ TEST_CASE("the full set of published outputs agrees too, and has the sample in i
   }
 }
 
+}  // namespace
 }  // namespace warpmat::published_full_set_test

@@ -4,7 +4,6 @@
 #include "test.h"
 
 namespace warpmat::published_test {
-
 namespace {
 
 using enum Format;
@@ -41,8 +40,6 @@ const PublishedProducts* find(const std::vector<PublishedProducts>& all, const G
 constexpr std::size_t sample_lines = 1000;
 constexpr std::size_t kinds = 44;  ///< GPU, multiplicands and result
 
-}  // namespace
-
 TEST_CASE("mma returns what published outputs of real GPUs say, bit for bit, by both paths", "[vectors]") {
   const std::vector<PublishedProducts> all = read_published(source_path("tests/vectors/published"));
   CHECK(all.size() == kinds);
@@ -77,4 +74,5 @@ TEST_CASE("mma returns what others printed of RTX cards, bit for bit, by both pa
   CHECK(products == 93);
 }
 
+}  // namespace
 }  // namespace warpmat::published_test

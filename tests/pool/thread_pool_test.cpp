@@ -39,8 +39,6 @@ void count(int jobs, void (*work)(void* data), void* data) {
   work(data);
 }
 
-}  // namespace
-
 TEST_CASE("Launches of several blocks ask for threads, those of one block or one job do not", "[machine][pool]") {
   const OwnThreadsAtEnd at_end;
   set_threads(count);
@@ -82,7 +80,6 @@ TEST_CASE("0 jobs are the cores that the process may use", "[machine][pool]") {
 #endif
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // threads of each launch instead; no fork beside threads
-namespace {
 
 /// A thread of it needs 0.1 ms.
 const Module& slow() {
@@ -96,8 +93,6 @@ again:
 )");
   return module;
 }
-
-}  // namespace
 
 TEST_CASE("The pool's threads stay, and help in launches", "[machine][pool]") {
   const OwnThreadsAtEnd at_end;
@@ -206,4 +201,5 @@ TEST_CASE("A child of fork runs its launches alone", "[machine][pool]") {
 }
 #endif
 
+}  // namespace
 }  // namespace warpmat::thread_pool_test

@@ -11,11 +11,11 @@
 #include "test.h"
 
 namespace warpmat::profile_test {
+namespace {
+
 using machine::Event;
 using machine::EventKinds;
 using machine::Observer;
-
-namespace {
 
 struct Count {
   std::uint64_t executed = 0, lanes = 0;
@@ -77,8 +77,6 @@ double seconds_of(const Profile& profile, double StatementProfile::*seconds) {
   for (const StatementProfile& statement : profile.statements) sum += statement.*seconds;
   return sum;
 }
-
-}  // namespace
 
 TEST_CASE("A profile counts as an observer of each operation does, on one thread and on several", "[profile]") {
   const Module module = loops();
@@ -184,8 +182,6 @@ $loop:
   CHECK(counts.size() == expected.size());
 }
 
-namespace {
-
 /// Executions by opcode of one warp, whose loop has 101 rounds; the observer and the profile agree.
 std::map<std::string, std::uint64_t> executed_in_loop(const std::string& body) {
   const Module module(R"(.version 8.0
@@ -230,8 +226,6 @@ $loop:
   CHECK(in_profile == executed);
   return executed;
 }
-
-}  // namespace
 
 TEST_CASE("Each round of a loop is counted, its branch too", "[profile]") {
   const auto executed = executed_in_loop("mul.rn.f32 %f3, %f1, %f2; add.rn.f32 %f1, %f3, %f2;");
@@ -333,4 +327,5 @@ TEST_CASE("An observer is told of runs, and of the statements outside of them; o
   CHECK(none.operations == result.operations);
 }
 
+}  // namespace
 }  // namespace warpmat::profile_test

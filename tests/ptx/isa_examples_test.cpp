@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::isa_examples_test {
-
 namespace {
 
 constexpr const char* declarations =
@@ -93,8 +92,6 @@ std::vector<std::string> statements_for_modules() {
   return all;
 }
 
-}  // namespace
-
 TEST_CASE("the ISA's examples and those of articles are judged as ptxas 13.0 does, for their oldest target and version") {
   std::size_t refused = 0;
   for (const Example& x : examples()) {
@@ -172,4 +169,5 @@ TEST_CASE("the installed ptxas and warpmat take the same of the ISA's examples f
   }
 }
 
+}  // namespace
 }  // namespace warpmat::isa_examples_test

@@ -5,11 +5,10 @@
 #include "test.h"
 
 namespace warpmat::suppressions_test {
+namespace {
 
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
-
-namespace {
 
 Report race() {
   return {.rule = "unordered",
@@ -31,8 +30,6 @@ std::string refusal(const std::string& text) {
   }
   return "nothing";
 }
-
-}  // namespace
 
 TEST_CASE("a suppression is of the reports that have its kind, kernel, place and headline", "[report][suppressions]") {
   for (const char* const line :
@@ -79,4 +76,5 @@ TEST_CASE("a line that is no suppression is refused with its number", "[report][
   CHECK(refusal(std::string("\0\xff", 2)) != "nothing");
 }
 
+}  // namespace
 }  // namespace warpmat::suppressions_test

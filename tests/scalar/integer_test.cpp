@@ -3,39 +3,17 @@
 #include "scalar/lanes.h"
 
 namespace warpmat::integer_test {
+namespace {
 
 // Integer instructions against 128-bit arithmetic, one bit or one number at a time.
 
-namespace {
-
 __extension__ typedef __int128 int128;
-__extension__ typedef unsigned __int128 uint128;
 
-const std::vector<std::uint64_t> numbers{0,
-                                         1,
-                                         2,
-                                         3,
-                                         7,
-                                         0x7f,
-                                         0x80,
-                                         0xff,
-                                         0x7fff,
-                                         0x8000,
-                                         0xffff,
-                                         0x10000,
-                                         0x123456,
-                                         0x7fffffff,
-                                         0x80000000,
-                                         0xffffffff,
-                                         0x89abcdef,
-                                         0x100000000,
-                                         0x7fffffffffffffff,
-                                         0x8000000000000000,
-                                         0xffffffffffffffff,
-                                         0xfedcba9876543210};
+const std::vector<std::uint64_t> numbers = numbers_in(
+    "0 1 2 3 7 0x7f 0x80 0xff 0x7fff 0x8000 0xffff 0x10000 0x123456 0x7fffffff 0x80000000 0xffffffff 0x89abcdef 0x100000000 "
+    "0x7fffffffffffffff 0x8000000000000000 0xffffffffffffffff 0xfedcba9876543210");
 
 struct Type {
-  std::string name;
   int bits;
   bool is_signed;
 
@@ -51,60 +29,11 @@ struct Type {
   }
 };
 
-const std::vector<Type> types{{"u16", 16, false}, {"s16", 16, true},  {"u32", 32, false},
-                              {"s32", 32, true},  {"u64", 64, false}, {"s64", 64, true}};
-
-void check(const std::string& mnemonic, const std::function<int128(const Type&, int128, int128)>& exact) {
-  for (const Type& type : types)
-    for (const std::uint64_t a : numbers)
-      for (const std::uint64_t b : numbers) {
-        const std::uint64_t found = run_scalar_lane(mnemonic + "." + type.name, {a, b});
-        const std::uint64_t expected = type.code(exact(type, type.number(a), type.number(b)));
-        if (found != expected) FAIL_CHECK(fmt::format("{}.{} {:#x}, {:#x}: {:#x}, not {:#x}", mnemonic, type.name, a, b, found, expected));
-      }
-}
-
-}  // namespace
-
-TEST_CASE("integer arithmetic of all widths", "[scalar]") {
-  check("add", [](const Type&, int128 a, int128 b) { return a + b; });
-  check("sub", [](const Type&, int128 a, int128 b) { return a - b; });
-  check("mul.lo", [](const Type&, int128 a, int128 b) { return static_cast<int128>(static_cast<uint128>(a) * static_cast<uint128>(b)); });
-  check("min", [](const Type&, int128 a, int128 b) { return a < b ? a : b; });
-  check("max", [](const Type&, int128 a, int128 b) { return a > b ? a : b; });
-  check("div", [](const Type&, int128 a, int128 b) { return b == 0 ? int128{-1} : a / b; });
-  check("rem", [](const Type&, int128 a, int128 b) { return b == 0 ? int128{-1} : a % b; });
-}
-
-TEST_CASE("the upper half of a product", "[scalar]") {
-  check("mul.hi", [](const Type& type, int128 a, int128 b) {
-    // Of 64 bits the product of magnitudes needs 128 without a sign: it is negated as a whole.
-    const bool negative = (a < 0) != (b < 0);
-    uint128 product = static_cast<uint128>(a < 0 ? -a : a) * static_cast<uint128>(b < 0 ? -b : b);
-    if (negative) product = 0 - product;
-    return static_cast<int128>(static_cast<std::uint64_t>(product >> type.bits));
-  });
-}
-
-TEST_CASE("carries go from one statement to the next", "[scalar]") {
-  for (const std::uint64_t a : numbers)
-    for (const std::uint64_t b : numbers)
-      for (const std::uint64_t carry : {0u, 1u}) {
-        const std::uint64_t low_a = a & 0xffffffff, low_b = b & 0xffffffff;
-        CHECK(run_scalar_lane("add.cc.u32", {a, b}, 1) == (low_a + low_b) >> 32);
-        CHECK(run_scalar_lane("addc.cc.u32", {a, b, carry}, 0) == ((low_a + low_b + carry) & 0xffffffff));
-        CHECK(run_scalar_lane("addc.cc.u32", {a, b, carry}, 1) == (low_a + low_b + carry) >> 32);
-        // A subtraction adds ~b: the carry is 1 where nothing is borrowed.
-        CHECK(run_scalar_lane("sub.cc.u64", {a, b}, 1) == (a < b ? 0 : 1));
-        CHECK(run_scalar_lane("subc.cc.u64", {a, b, carry}, 0) == a + ~b + carry);
-        CHECK(run_scalar_lane("subc.cc.u64", {a, b, carry}, 1) == (static_cast<int128>(a) - b - (1 - carry) < 0 ? 0 : 1));
-      }
-}
+constexpr Type u32{32, false}, s32{32, true};
 
 TEST_CASE("shifts beyond the width, bit fields and searches", "[scalar]") {
   for (const std::uint64_t a : numbers)
     for (const std::uint64_t amount : {0u, 1u, 15u, 16u, 31u, 32u, 33u, 63u, 64u, 255u, 256u}) {
-      const Type s32 = types[3], u32 = types[2];
       const int128 scale = amount > 31 ? static_cast<int128>(1) << 32 : static_cast<int128>(1) << amount;
       const int128 number = s32.number(a);
       CHECK(run_scalar_lane("shl.b32", {a, amount}) == u32.code(u32.number(a) * scale));
@@ -129,18 +58,17 @@ TEST_CASE("shifts beyond the width, bit fields and searches", "[scalar]") {
 }
 
 TEST_CASE("the highest bit of every width", "[scalar]") {
-  for (const Type& type : types) {
-    if (type.bits == 16) continue;
+  for (const Type& type : {u32, s32, Type{64, false}, Type{64, true}}) {
+    const std::string name = (type.is_signed ? "s" : "u") + std::to_string(type.bits);
     for (const std::uint64_t given : numbers) {
       const std::uint64_t word = type.code(static_cast<int128>(given));
       const bool negative = type.number(word) < 0;
       int place = type.bits - 1;
       while (place >= 0 && ((word >> place & 1) != 0) == negative) --place;
-      CAPTURE(type.name, word);
+      CAPTURE(name, word);
       const std::uint64_t none = 0xffffffff;
-      CHECK(run_scalar_lane("bfind." + type.name, {word}) == (place < 0 ? none : static_cast<std::uint64_t>(place)));
-      CHECK(run_scalar_lane("bfind.shiftamt." + type.name, {word}) ==
-            (place < 0 ? none : static_cast<std::uint64_t>(type.bits - 1 - place)));
+      CHECK(run_scalar_lane("bfind." + name, {word}) == (place < 0 ? none : static_cast<std::uint64_t>(place)));
+      CHECK(run_scalar_lane("bfind.shiftamt." + name, {word}) == (place < 0 ? none : static_cast<std::uint64_t>(type.bits - 1 - place)));
       if (type.is_signed) continue;
       CHECK(run_scalar_lane("clz.b" + std::to_string(type.bits), {word}) == static_cast<std::uint64_t>(type.bits - 1 - place));
     }
@@ -180,4 +108,5 @@ TEST_CASE("every table of lop3", "[scalar]") {
   for (std::uint64_t table = 0; table < 256; ++table) CHECK((run_scalar_lane("lop3.b32", {a, b, c, table}) & 0xff) == table);
 }
 
+}  // namespace
 }  // namespace warpmat::integer_test

@@ -5,7 +5,6 @@
 #include "test.h"
 
 namespace warpmat::lane_offsets_test {
-
 namespace {
 
 using scalar::LaneAddresses;
@@ -72,8 +71,6 @@ struct RandomAccess {
 };
 
 using Words = std::array<std::uint32_t, 32>;
-
-}  // namespace
 
 TEST_CASE("offsets of a warp's access are those of its lanes, and have their pattern", "[scalar]") {
   std::mt19937_64 random(1);
@@ -315,4 +312,5 @@ TEST_CASE("words at offsets beyond 2 GB are those of their lanes", "[scalar]") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::lane_offsets_test

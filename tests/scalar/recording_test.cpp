@@ -6,7 +6,6 @@
 #include "gpu/compare/scalar_sweep.h"
 
 namespace warpmat::recording_test {
-
 namespace {
 
 /// tests/vectors/scalar_sm_90.tsv.gz: the digests of an H200's answers, by the case's title. tests/vectors/README.md describes the file.
@@ -22,8 +21,6 @@ std::map<std::string, std::string> recorded_digests() {
 struct BestAgain {
   ~BestAgain() { use_best_instruction_set(); }
 };
-
-}  // namespace
 
 TEST_CASE("every scalar instruction of sm_90 gives what an H200 gave, with the kernels of every instruction set", "[scalar][vectors]") {
   const BestAgain best_again;
@@ -89,4 +86,5 @@ TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]
   CHECK(findings[scalar_classes].error == "not taken");
 }
 
+}  // namespace
 }  // namespace warpmat::recording_test

@@ -7,10 +7,9 @@
 #include "test.h"
 
 namespace warpmat::arrows_test {
+namespace {
 
 // The allowed includes between folders, as in docs/inside/architecture.md. The test reads every #include of the source tree.
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -225,8 +224,6 @@ std::optional<std::vector<std::string>> circle_from(const std::string& path, con
   return std::nullopt;
 }
 
-}  // namespace
-
 TEST_CASE("every include is allowed between its folders", "[structure]") {
   const auto files = files_with_arrows();
   REQUIRE(files.size() > 100);
@@ -334,4 +331,5 @@ TEST_CASE("a forbidden include is found", "[structure]") {
   CHECK(wrong_arrows("tests/oracle/oracle.cpp", "#include \"../numeric/operand_classes.h\"\n").size() == 1);
 }
 
+}  // namespace
 }  // namespace warpmat::arrows_test

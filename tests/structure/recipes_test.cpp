@@ -52,8 +52,6 @@ bool has_word(const std::string& text, const std::string& word) {
   return word.empty() || std::regex_search(text, std::regex("(^|[\\s\"(])" + word + "($|[\\s\"/)])"));
 }
 
-}  // namespace
-
 TEST_CASE("CITATION.cff and vcpkg.json name the version that version.h has", "[structure]") {
   CHECK_THAT(read_text(source_path("CITATION.cff")), ContainsSubstring(fmt::format("\nversion: {}\n", warpmat::version())));
   CHECK_THAT(read_text(source_path("packages/vcpkg/vcpkg.json")),
@@ -110,4 +108,5 @@ TEST_CASE("scripts and presets that workflows name exist", "[structure]") {
   CHECK(scripts > 20);
 }
 
+}  // namespace
 }  // namespace warpmat::recipes_test

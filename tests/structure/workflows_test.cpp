@@ -6,10 +6,9 @@
 // What runs for the project elsewhere: the workflows, and the action that others use.
 
 namespace warpmat::workflows_test {
+namespace {
 
 namespace fs = std::filesystem;
-
-namespace {
 
 std::vector<fs::path> workflows() {
   std::vector<fs::path> files;
@@ -51,8 +50,6 @@ class Release {
 
 constexpr const char* digest_of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";  // FIPS 180-2
 constexpr const char* digest_of_nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-
-}  // namespace
 
 TEST_CASE("actions of others are named by their commits, and each workflow says what it may do", "[structure]") {
   std::vector<fs::path> files = workflows();
@@ -102,4 +99,5 @@ TEST_CASE("the action takes a release's archive by its digest alone", "[structur
   }
 }
 
+}  // namespace
 }  // namespace warpmat::workflows_test

@@ -2,10 +2,10 @@
 #include <warpmat/tables/nearest_opcode.h>
 #include <warpmat/wgmma.h>
 
+#include "compressed_table.h"
 #include "test.h"
 
 namespace warpmat::form_test {
-
 namespace {
 
 std::vector<std::string> split(const std::string& opcode) {
@@ -82,30 +82,6 @@ const Form& form(std::string_view opcode) {
   INFO(opcode);
   REQUIRE(found != nullptr);
   return *found;
-}
-
-}  // namespace
-
-TEST_CASE("the forms of the dense 16-, 19- and 8-bit instructions and of the moves exist") {
-  std::vector<std::string> opcodes{"movmatrix.sync.aligned.m8n8.trans.b16",
-                                   "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
-                                   "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
-                                   "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-                                   "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
-                                   "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32",
-                                   "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
-                                   "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
-                                   "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"};
-  for (const char* number : {"x1", "x2", "x4"})
-    for (const char* trans : {"", ".trans"})
-      for (const char* mnemonic : {"ldmatrix", "stmatrix"})
-        opcodes.push_back(fmt::format("{}.sync.aligned.m8n8.{}{}.shared.b16", mnemonic, number, trans));
-  for (const char* shape : {"m8n8k16", "m16n8k16", "m16n8k32"})
-    for (const char* a : {"s8", "u8"})
-      for (const char* b : {"s8", "u8"})
-        for (const char* satfinite : {"", ".satfinite"})
-          opcodes.push_back(fmt::format("mma.sync.aligned.{}.row.col{}.s32.{}.{}.s32", shape, satfinite, a, b));
-  for (const std::string& opcode : opcodes) CHECK(form(opcode).opcode == opcode);
 }
 
 TEST_CASE("a form is what its opcode says") {
@@ -318,40 +294,6 @@ TEST_CASE("an unknown opcode is explained by the nearest form and the difference
   }
 }
 
-TEST_CASE("a form is available from its baseline target and its PTX version on, and the reason says so otherwise") {
-  struct Row {
-    const char* opcode;
-    int baseline;
-    PtxVersion ptx;
-  };
-  constexpr Row rows[] = {{"ldmatrix.sync.aligned.m8n8.x4.shared.b16", 75, {6, 5}},
-                          {"stmatrix.sync.aligned.m8n8.x4.shared.b16", 90, {7, 8}},
-                          {"movmatrix.sync.aligned.m8n8.trans.b16", 75, {7, 8}},
-                          {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 75, {6, 5}},
-                          {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 80, {7, 0}},
-                          {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", 80, {7, 0}},
-                          {"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", 80, {7, 0}},
-                          {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", 75, {6, 5}},
-                          {"mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32", 80, {7, 0}},
-                          {"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", 80, {7, 0}}};
-  for (const Row& r : rows) {
-    const Form& f = form(r.opcode);
-    for (const Target& t : targets()) {
-      CAPTURE(r.opcode, t.name);
-      const auto reason = unavailable(f, t);
-      CHECK(reason.has_value() == (t.number < r.baseline));
-      if (reason) CHECK(*reason == fmt::format("{} needs sm_{} or later; the target is {}", r.opcode, r.baseline, t.name));
-    }
-    const Target& newest = targets().back();
-    const PtxVersion before = r.ptx.minor > 0 ? PtxVersion{r.ptx.major, r.ptx.minor - 1} : PtxVersion{r.ptx.major - 1, 9};
-    CHECK_FALSE(unavailable(f, newest, r.ptx).has_value());
-    const auto reason = unavailable(f, newest, before);
-    REQUIRE(reason.has_value());
-    CHECK(contains(*reason, "needs PTX " + to_string(r.ptx) + " or later"));
-    CHECK(contains(*reason, to_string(before)));
-  }
-}
-
 TEST_CASE("a target that comes later inherits what baseline targets have, and nothing of families that it does not belong to") {
   const Target later{"sm_130a", 130, 130, Hardware::sm_121, Target::Features::architecture, {9, 1}};
   std::size_t inherited = 0, refused = 0;
@@ -366,4 +308,70 @@ TEST_CASE("a target that comes later inherits what baseline targets have, and no
   CHECK(std::ranges::all_of(wgmma_forms(), [&](const WgmmaForm& form) { return unavailable(form, later, newest_ptx).has_value(); }));
 }
 
+TEST_CASE("the forms of wgmma are those that ptxas assembles", "[tables][wgmma]") {
+  // Every width from 8 to 264, every pair of types with every result, dense and sparse: what ptxas 13.0 said of each.
+  std::map<bool, int> answers;
+  for (const auto& row : read_table(source_path("tests/vectors/ptxas_13.0_wgmma.tsv.gz"))) {
+    if (row.front().starts_with('#')) continue;
+    INFO(row[0]);
+    const bool accepted = row[1] == "1";
+    REQUIRE((find_wgmma(row[0]) != nullptr) == accepted);
+    ++answers[accepted];
+  }
+  CHECK(answers[true] == static_cast<int>(wgmma_forms().size()));
+  CHECK(answers[false] > 1000);
+}
+
+TEST_CASE("a warpgroup's registers are those of its tiles", "[tables][wgmma]") {
+  const auto registers = [](const char* opcode) { return find_wgmma(opcode)->d_registers(); };
+  CHECK(registers("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16") == 4);
+  CHECK(registers("wgmma.mma_async.sync.aligned.m64n24k16.f16.f16.f16") == 6);
+  CHECK(registers("wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e5m2") == 128);
+  for (const WgmmaForm& form : wgmma_forms()) CHECK(form.a_registers() == 4);
+}
+
+TEST_CASE("wgmma is for sm_90a alone", "[tables][wgmma]") {
+  const WgmmaForm& form = *find_wgmma("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8");
+  CHECK(unavailable(form, *find_target("sm_90a")) == std::nullopt);
+  CHECK(unavailable(form, *find_target("sm_90")) == form.opcode + " needs sm_90a; the target is sm_90");
+  CHECK(unavailable(form, *find_target("sm_100a")) == form.opcode + " needs sm_90a; the target is sm_100a");
+  CHECK(unavailable(form, *find_target("sm_90a"), {8, 3}) == form.opcode + " needs PTX 8.4 or later; the version is 8.3");
+}
+
+TEST_CASE("accumulators of every width have the ISA's layout", "[tables][wgmma]") {
+  for (const WgmmaForm& form : wgmma_forms()) {
+    const TiledLayout layout = register_layout(form, OperandName::d);
+    const bool narrow = row(form.tile->format(OperandName::d)).bits == 16;
+    REQUIRE(layout.size_from(LayoutAxis::row) == 64);
+    REQUIRE(layout.size_from(LayoutAxis::column) == static_cast<std::uint32_t>(form.shape.n));
+    REQUIRE(layout.size_to(LayoutAxis::reg) == static_cast<std::uint32_t>(form.d_registers()));
+    // PTX ISA 9.1, figures of section 9.7.15.5.1.1: the row and column that register r of lane l of warp w holds.
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(form.shape.n) / 2; ++i)
+      for (const std::uint32_t lane : {0u, 5u, 31u})
+        for (const std::uint32_t warp : {0u, 3u}) {
+          Point element;
+          element[LayoutAxis::row] = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+          element[LayoutAxis::column] = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+          const Point place = layout(element);
+          REQUIRE(place[LayoutAxis::warp] == warp);
+          REQUIRE(place[LayoutAxis::lane] == lane);
+          REQUIRE(place[LayoutAxis::reg] == (narrow ? i / 2 : i));
+          REQUIRE(place[LayoutAxis::bit] == (narrow ? 16 * (i % 2) : 0));
+        }
+  }
+}
+
+TEST_CASE("A in registers: 16 rows a warp, as in mma", "[tables][wgmma]") {
+  const TiledLayout layout = register_layout(*find_wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"), OperandName::a);
+  Point element;
+  element[LayoutAxis::row] = 16 * 2 + 9;
+  element[LayoutAxis::column] = 13;
+  const Point place = layout(element);
+  CHECK(place[LayoutAxis::warp] == 2);
+  CHECK(place[LayoutAxis::lane] == 4 * 1 + 2);
+  CHECK(place[LayoutAxis::reg] == 3);
+  CHECK(place[LayoutAxis::bit] == 16);
+}
+
+}  // namespace
 }  // namespace warpmat::form_test

@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::lowering_test {
-
 namespace {
 
 bool computes_in_floating_point(const Form& form) {
@@ -22,8 +21,6 @@ void for_each_available(Visit visit) {
     for (const Target& target : targets())
       if (!unavailable(form, target)) visit(form, target);
 }
-
-}  // namespace
 
 TEST_CASE("every form has a lowering on every target that has the form") {
   std::size_t pairs = 0;
@@ -135,4 +132,5 @@ TEST_CASE("a result may be discarded except where ptxas 13.0 was found to refuse
   }
 }
 
+}  // namespace
 }  // namespace warpmat::lowering_test

@@ -18,8 +18,6 @@ OpcodeIndex index_of(const std::vector<const char*>& rows) {
   return index;
 }
 
-}  // namespace
-
 TEST_CASE("an opcode is a mnemonic and qualifiers, which begin with their dots", "[opcode]") {
   CHECK(parts_of("mma.sync.f32") == Texts{"mma", ".sync", ".f32"});
   CHECK(parts_of("a..b.") == Texts{"a", ".", ".b", "."});
@@ -151,4 +149,5 @@ TEST_CASE("the row with the most of an opcode's qualifiers is the nearest, with 
   CHECK(nearest_spelling("x.ftz", all) == "x.a.ftz.f16");
 }
 
+}  // namespace
 }  // namespace warpmat::opcode_test

@@ -8,7 +8,6 @@
 // the table itself is held against it.
 
 namespace warpmat::ptxas_test {
-
 namespace {
 
 constexpr const char* declarations = ".reg .b32 r<80>; .reg .f64 fd<80>;";
@@ -50,8 +49,6 @@ std::vector<std::string> statements_of(std::size_t step) {
   for (std::size_t i = 0; i < recorded().statements.size(); i += step) statements.push_back(recorded().statements[i].first);
   return statements;
 }
-
-}  // namespace
 
 TEST_CASE("every statement is accepted or refused as ptxas 13.0 does, for every target") {
   REQUIRE(recorded().targets.size() == 23);
@@ -128,4 +125,5 @@ TEST_CASE("what ptxas 13.0 cannot be asked follows the ISA's text") {
   }
 }
 
+}  // namespace
 }  // namespace warpmat::ptxas_test

@@ -1,4 +1,5 @@
 #include <warpmat/forms.h>
+#include <warpmat/tables/hardware.h>
 
 #include "test.h"
 
@@ -44,23 +45,20 @@ TEST_CASE("a card's name is that of its target with all features") {
   }
 }
 
-TEST_CASE("every generation from Volta to Blackwell is a target") {
-  for (const char* name : {"sm_70", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103",
-                           "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"})
-    CHECK(find_target(name) != nullptr);
+TEST_CASE("launches differ by hardware as the Programming Guide says, and as an H200 places shared memory", "[tables]") {
+  for (const Target& target : targets()) {
+    INFO(target.name);
+    const HardwareTraits traits = hardware_traits(target.number);
+    CHECK(traits.clusters == (target.number >= 90));
+    CHECK(traits.reserved_shared == (target.number >= 80 ? 1024 : 0));
+    CHECK(traits.shared_base == (target.number >= 90 ? 1024 : 0));
+  }
 }
 
 TEST_CASE("PTX versions are ordered by their parts") {
   CHECK(PtxVersion{7, 8} < PtxVersion{8, 0});
   CHECK(PtxVersion{7, 8} < PtxVersion{7, 10});
   CHECK(to_string(PtxVersion{7, 10}) == "7.10");
-}
-
-TEST_CASE("evidence has a name") {
-  CHECK(name(Evidence::assumed) == "assumed");
-  CHECK(name(Evidence::published) == "published");
-  CHECK(name(Evidence::replayed) == "replayed");
-  CHECK(name(Evidence::measured) == "measured");
 }
 
 }  // namespace warpmat::target_test

@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::tcgen05_test {
-
 namespace {
 
 std::string problem(const char* kind, std::uint32_t bits) {
@@ -15,8 +14,6 @@ constexpr std::uint32_t m128 = 8u << 24, m64 = 4u << 24;
 constexpr std::uint32_t n(unsigned columns) {
   return columns / 8 << 17;
 }
-
-}  // namespace
 
 TEST_CASE("an instruction descriptor chooses types and sizes of its kind", "[tables][tcgen05]") {
   const TensorProduct half =
@@ -155,4 +152,5 @@ TEST_CASE("nothing of tcgen05 calls itself measured", "[tables][tcgen05]") {
   for (const Lowering& lowering : tensor_lowerings()) CHECK(lowering.evidence < Evidence::replayed);
 }
 
+}  // namespace
 }  // namespace warpmat::tcgen05_test

@@ -56,10 +56,4 @@ TEST_CASE("which registers an operand of a type takes", "[types]") {
   CHECK(taken("pred") == "pred");
 }
 
-TEST_CASE("a space has one name", "[types]") {
-  CHECK(name(Space::constant) == "const");
-  CHECK(name(Space::param) == "param");
-  CHECK(name(Space::generic) == "generic");
-}
-
 }  // namespace warpmat::types_test

@@ -1,5 +1,7 @@
 #include "tools/report/element_array.h"
 
+#include <warpmat/formats.h>
+
 #include "command.h"
 #include "test.h"
 #include "tools/report/npy.h"
@@ -17,26 +19,12 @@ struct FormatFacts {
   std::uint64_t one;  ///< the bit pattern of the number 1
 };
 
-constexpr FormatFacts formats[] = {
-    {"f64", 64, false, 0x3ff0000000000000},
-    {"f32", 32, false, 0x3f800000},
-    {"tf32", 32, false, 0x3f800000},
-    {"bf16", 16, false, 0x3f80},
-    {"f16", 16, false, 0x3c00},
-    {"e4m3", 8, false, 0x38},
-    {"e5m2", 8, false, 0x3c},
-    {"e3m2", 8, false, 0x0c},
-    {"e2m3", 8, false, 0x08},
-    {"e2m1", 8, false, 0x2},
-    {"ue8m0", 8, false, 127},
-    {"ue4m3", 8, false, 0x38},
-    {"s32", 32, true, 1},
-    {"s8", 8, true, 1},
-    {"u8", 8, true, 1},
-    {"s4", 8, true, 1},
-    {"u4", 8, true, 1},
-    {"b1", 8, true, 1},
-};
+/// What numeric/format_test.cpp holds against the standards.
+const std::vector<FormatFacts> formats = [] {
+  std::vector<FormatFacts> all;
+  for (const FormatRow& f : format_rows()) all.push_back({f.name.data(), std::max(8, f.bits), is_integer(f), from_double(f.format, 1)});
+  return all;
+}();
 
 constexpr DType dtypes[] = {DType::uint8, DType::uint16, DType::uint32,  DType::uint64,  DType::int8,   DType::int16,
                             DType::int32, DType::int64,  DType::float16, DType::float32, DType::float64};
@@ -179,131 +167,6 @@ TEST_CASE("numbers and codes that a format does not have are refused, not bent",
   CHECK(read(DType::int64, "s4", static_cast<std::uint64_t>(-3)) == 0xd);
   CHECK(read(DType::uint8, "s8", 0xfd) == 0xfd);
   CHECK(read(DType::int16, "f16", 0xbc00, Reading::bits) == 0xbc00);
-}
-
-/// An operand of an instruction: --in PLACE of `run`, --OPTION of `exec`.
-struct OperandFacts {
-  const char *opcode, *target, *operand;
-  std::vector<std::size_t> shape;  ///< of the logical matrix
-  FormatFacts format;
-};
-
-const FormatFacts& facts(const std::string& format) {
-  return *std::ranges::find_if(formats, [&](const FormatFacts& f) { return format == f.format; });
-}
-
-/// One operand for each format.
-std::vector<OperandFacts> operands() {
-  const char* const f8 = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32";
-  const char* const small = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m3.f32";
-  const char* const scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e2m1.e4m3.f32.ue8m0";
-  const char* const f4 = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3";
-  return {
-      {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "sm_90", "a", {8, 4}, facts("f64")},
-      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90", "c", {16, 8}, facts("f32")},
-      {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "sm_90", "b", {8, 8}, facts("tf32")},
-      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "sm_90", "a", {16, 16}, facts("bf16")},
-      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90", "b", {16, 8}, facts("f16")},
-      {f8, "sm_90", "a", {16, 32}, facts("e4m3")},
-      {f8, "sm_90", "b", {32, 8}, facts("e5m2")},
-      {small, "sm_120a", "a", {16, 32}, facts("e3m2")},
-      {small, "sm_120a", "b", {32, 8}, facts("e2m3")},
-      {scaled, "sm_120a", "a", {16, 32}, facts("e2m1")},
-      {scaled, "sm_120a", "scale-a", {16, 1}, facts("ue8m0")},
-      {scaled, "sm_120a", "scale-b", {1, 8}, facts("ue8m0")},
-      {f4, "sm_120a", "scale-a", {16, 4}, facts("ue4m3")},
-      {"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", "sm_90", "c", {16, 8}, facts("s32")},
-      {"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", "sm_90", "a", {16, 32}, facts("s8")},
-      {"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", "sm_90", "b", {32, 8}, facts("u8")},
-      {"mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32", "sm_90", "a", {16, 64}, facts("s4")},
-      {"mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32", "sm_90", "b", {64, 8}, facts("u4")},
-      {"mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc", "sm_90", "a", {16, 256}, facts("b1")},
-  };
-}
-
-/// The statement of an opcode, its registers numbered: "mma... {d0, d1}, {a0}, ...;".
-std::string statement_of(const std::string& opcode, const std::vector<std::pair<std::string, int>>& registers) {
-  std::string text = opcode;
-  for (const auto& [operand, count] : registers) {
-    text += text == opcode ? " " : ", ";
-    if (operand == "ids") {
-      text += "{0, 0}";
-      continue;
-    }
-    std::string list;
-    for (int i = 0; i < count; ++i) list += fmt::format("{}{}{}", i == 0 ? "" : ", ", operand, i);
-    text += operand.starts_with("scale") ? operand + "0" : "{" + list + "}";
-  }
-  return text + ";\n";
-}
-
-/// Registers of each operand, as PTX writes the statement.
-std::string program_of(const OperandFacts& o) {
-  const std::string opcode = o.opcode;
-  if (contains(opcode, ".f64.")) return statement_of(opcode, {{"d", 2}, {"a", 1}, {"b", 1}, {"c", 2}});
-  if (contains(opcode, "block_scale"))
-    return statement_of(opcode, {{"d", 4}, {"a", 4}, {"b", 2}, {"c", 4}, {"scale_a", 1}, {"ids", 2}, {"scale_b", 1}, {"ids", 2}});
-  return statement_of(opcode, {{"d", 4}, {"a", 4}, {"b", 2}, {"c", 4}});
-}
-
-TEST_CASE("run: --in takes or refuses every dtype for an operand of every format", "[tools]") {
-  std::set<std::string> seen;
-  for (const OperandFacts& o : operands()) {
-    const TemporaryDirectory directory;
-    write_text(directory.path("mma.ptx"), program_of(o));
-    seen.insert(o.format.format);
-    for (const DType dtype : dtypes) {
-      CAPTURE(o.opcode, o.operand, name(dtype));
-      const std::string file = directory.path("x.npy"), place = std::string("0.") + o.operand;
-      write_npy(file, filled(dtype, o.shape, number_for(dtype, o.format)));
-      const Outcome outcome = run_command({"run", directory.path("mma.ptx"), "--target", o.target, "--quiet", "--in", place + "=" + file,
-                                           "--out", place + ":bits=" + directory.path("bits.npy")});
-      if (expected(dtype, o.format) == Expected::refused) {
-        CHECK(outcome.status == 1);
-        CHECK(contains(outcome.err, place + ":values"));
-        CHECK(contains(outcome.err, place + ":bits"));
-        CHECK(std::ranges::count(outcome.err, '\n') == 1);
-        continue;
-      }
-      CAPTURE(outcome.err);
-      REQUIRE(outcome.status == 0);
-      const NpyArray bits = read_npy(directory.path("bits.npy"));
-      CHECK(bits.shape == o.shape);
-      std::uint64_t first = 0;
-      std::memcpy(&first, bits.bytes.data(), size_of(bits.dtype));
-      CHECK(first == o.format.one);
-    }
-  }
-  CHECK(seen.size() == std::size(formats));
-}
-
-TEST_CASE("exec takes or refuses every dtype for an operand of every format", "[tools]") {
-  for (const OperandFacts& o : operands()) {
-    const TemporaryDirectory directory;
-    std::vector<std::size_t> shape{2};
-    shape.insert(shape.end(), o.shape.begin(), o.shape.end());
-    for (const DType dtype : dtypes) {
-      CAPTURE(o.opcode, o.operand, name(dtype));
-      const std::string file = directory.path("x.npy"), option = std::string("--") + o.operand;
-      write_npy(file, filled(dtype, shape, number_for(dtype, o.format)));
-      std::vector<std::string> arguments{"exec", o.opcode, "--target", o.target, "--quiet", "--d", directory.path("d.npy"), option, file};
-      for (const char* other : {"a", "b", "c"})
-        if (option != std::string("--") + other) arguments.insert(arguments.end(), {std::string("--") + other, "zeros"});
-      if (contains(o.opcode, "block_scale"))
-        for (const char* other : {"scale-a", "scale-b"})
-          if (option != std::string("--") + other) arguments.insert(arguments.end(), {std::string("--") + other, "zeros"});
-      const Outcome outcome = run_command(arguments);
-      CAPTURE(outcome.err);
-      if (expected(dtype, o.format) == Expected::refused) {
-        CHECK(outcome.status == 1);
-        CHECK(contains(outcome.err, file + ":values"));
-        CHECK(contains(outcome.err, file + ":bits"));
-        CHECK(std::ranges::count(outcome.err, '\n') == 1);
-      } else {
-        CHECK(outcome.status == 0);
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -142,45 +142,30 @@ TEST_CASE("exec of wgmma finds A and B in shared memory by descriptors", "[tools
   Files files;
   const Matrices a(m, 16, &random), b(16, 24, &random);
   const std::string a_file = files.write("a.npy", a);
-  SECTION("K-major with a swizzle of 128 bytes, a descriptor a case: one K step of 32 bytes further in each") {
-    // CuTe: row r has 128 bytes, whose 16-byte chunk c lies at c ^ r % 8. A at 0, B at 8192.
-    NpyArray memory = NpyArray::zeros(DType::uint8, {cases, 12288}), descriptors = NpyArray::zeros(DType::uint64, {cases});
-    for (std::size_t i = 0; i < cases; ++i) {
-      const auto put = [&](std::size_t start, std::size_t row, std::size_t k, double value) {
-        const std::size_t column = k + 16 * i, at = start + row * 128 + (column / 8 ^ row % 8) * 16 + column % 8 * 2;
-        const std::uint16_t bits = half(value);
-        std::memcpy(&memory.as<std::uint8_t>()[i * 12288 + at], &bits, 2);
-      };
-      for (std::size_t k = 0; k < 16; ++k) {
-        for (std::size_t row = 0; row < m; ++row) put(0, row, k, a.at(i, row, k));
-        for (std::size_t column = 0; column < 24; ++column) put(8192, column, k, b.at(i, k, column));
-      }
-      descriptors.as<std::uint64_t>()[i] = 0x4000004000010200 + 2 * i;
+  // K-major with a swizzle of 128 bytes, a descriptor a case: one K step of 32 bytes further in each.
+  // CuTe: row r has 128 bytes, whose 16-byte chunk c lies at c ^ r % 8. A at 0, B at 8192.
+  NpyArray memory = NpyArray::zeros(DType::uint8, {cases, 12288}), descriptors = NpyArray::zeros(DType::uint64, {cases});
+  for (std::size_t i = 0; i < cases; ++i) {
+    const auto put = [&](std::size_t start, std::size_t row, std::size_t k, double value) {
+      const std::size_t column = k + 16 * i, at = start + row * 128 + (column / 8 ^ row % 8) * 16 + column % 8 * 2;
+      const std::uint16_t bits = half(value);
+      std::memcpy(&memory.as<std::uint8_t>()[i * 12288 + at], &bits, 2);
+    };
+    for (std::size_t k = 0; k < 16; ++k) {
+      for (std::size_t row = 0; row < m; ++row) put(0, row, k, a.at(i, row, k));
+      for (std::size_t column = 0; column < 24; ++column) put(8192, column, k, b.at(i, k, column));
     }
-    NpyArray a_descriptors = descriptors;
-    for (std::uint64_t& bits : a_descriptors.as<std::uint64_t>()) bits -= 0x200;
-    const std::string shared = files.write("m.npy", memory);
-    check<float>(files, f16,
-                 {"--a-descriptor", files.write("da.npy", a_descriptors), "--b-descriptor", files.write("db.npy", descriptors), "--shared",
-                  shared, "--c", "zeros"},
-                 product(a, b, nullptr));
-    check<float>(files, f16, {"--a", a_file, "--b-descriptor", files.path("db.npy"), "--shared", shared, "--c", "zeros"},
-                 product(a, b, nullptr));
+    descriptors.as<std::uint64_t>()[i] = 0x4000004000010200 + 2 * i;
   }
-  SECTION("MN-major without a swizzle, one descriptor for all cases") {
-    // 8 by 8 elements lie together; those of n go on by the stride byte offset, 256, those of k by the leading one, 1024.
-    NpyArray memory = NpyArray::zeros(DType::uint8, {cases, 4096});
-    for (std::size_t i = 0; i < cases; ++i)
-      for (std::size_t k = 0; k < 16; ++k)
-        for (std::size_t n = 0; n < 24; ++n) {
-          const std::uint16_t bits = half(b.at(i, k, n));
-          std::memcpy(&memory.as<std::uint8_t>()[i * 4096 + 512 + k / 8 * 1024 + n / 8 * 256 + k % 8 * 16 + n % 8 * 2], &bits, 2);
-        }
-    check<float>(
-        files, f16,
-        {"--a", a_file, "--b-descriptor", "0x0000001000400020", "--transpose-b", "--shared", files.write("m.npy", memory), "--c", "zeros"},
-        product(a, b, nullptr));
-  }
+  NpyArray a_descriptors = descriptors;
+  for (std::uint64_t& bits : a_descriptors.as<std::uint64_t>()) bits -= 0x200;
+  const std::string shared = files.write("m.npy", memory);
+  check<float>(files, f16,
+               {"--a-descriptor", files.write("da.npy", a_descriptors), "--b-descriptor", files.write("db.npy", descriptors), "--shared",
+                shared, "--c", "zeros"},
+               product(a, b, nullptr));
+  check<float>(files, f16, {"--a", a_file, "--b-descriptor", files.path("db.npy"), "--shared", shared, "--c", "zeros"},
+               product(a, b, nullptr));
 }
 
 TEST_CASE("exec of wgmma: integers, and a sparse A", "[tools][wgmma]") {

@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::floor_test {
-
 namespace {
 
 std::optional<Floor> floor_of(const char* opcode, Hardware hardware) {
@@ -14,8 +13,6 @@ constexpr auto f16_to_f16 = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16";
 constexpr auto f16_to_f32 = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
 constexpr auto bf16 = "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32";
 constexpr auto volta = "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16";
-
-}  // namespace
 
 TEST_CASE("floors are those that were measured or published, and say which") {
   using enum Hardware;
@@ -81,4 +78,5 @@ TEST_CASE("a floor is no better known than the sums that it belongs to") {
       }
 }
 
+}  // namespace
 }  // namespace warpmat::floor_test

@@ -39,8 +39,6 @@ KernelLaunch launch_with_maps() {
   return launch;
 }
 
-}  // namespace
-
 TEST_CASE("a launch that is written and read again is the same", "[tools][launch]") {
   const TemporaryDirectory directory;
   const KernelLaunch launch = launch_with_maps();
@@ -97,4 +95,5 @@ TEST_CASE("memory with addresses, and what a launch left in it elsewhere, are wr
   CHECK(run_command({"launch", file}).err.find("a variable of the module needs an \"address\"") != std::string::npos);
 }
 
+}  // namespace
 }  // namespace warpmat::launch_files_test

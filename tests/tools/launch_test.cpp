@@ -63,8 +63,6 @@ struct Folder {
   }
 };
 
-}  // namespace
-
 TEST_CASE("launch runs a kernel from options and writes its outputs", "[tools][launch]") {
   const Folder folder;
   const Outcome outcome = folder.launch({"--kernel", "scale", "--grid", "1,1,1", "--shared-bytes", "64", "--target", "sm_90a", "--jobs",
@@ -125,4 +123,5 @@ TEST_CASE("A launch description has tensor maps and clusters", "[tools][launch]"
   CHECK(launch("").err.find("there is no ''") != std::string::npos);
 }
 
+}  // namespace
 }  // namespace warpmat::launch_test

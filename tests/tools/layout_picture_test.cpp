@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
-#include "compressed_table.h"
-#include "layout/cute_atoms.h"
 #include "test.h"
 #include "tools/report/layout_grid.h"
 #include "tools/report/layout_notation.h"
@@ -178,34 +176,6 @@ TEST_CASE("CuTe's notation is that of CUTLASS, and leads to every element", "[la
     CHECK(layout.size(1) == f.registers() * f.elements_per_register());
   });
   CHECK(tally.failures() == "");
-}
-
-/// Forms of atoms whose threads are the 32 lanes and whose values are elements of the form, one by one: dense ones, but not Volta's.
-std::map<std::string, const Form*> dense_atoms() {
-  std::map<std::string, const Form*> forms;
-  for (const CuteAtom& atom : cute_atoms)
-    if (const Form* form = find_form(atom.opcode); form->sparsity == Sparsity::dense && form->shape != Shape{8, 8, 4})
-      forms.emplace(atom.name, form);
-  return forms;
-}
-
-TEST_CASE("CuTe's notation agrees with the layouts of CUTLASS's atoms", "[vectors]") {
-  const std::map<std::string, OperandName> operands{{"A", OperandName::a}, {"B", OperandName::b}, {"C", OperandName::c}};
-  const std::map<std::string, const Form*> atoms = dense_atoms();
-  CHECK(atoms.size() >= 9);
-  Tally tally;
-  for (const auto& fields : read_table(source_path("tests/vectors/cute/mma_layouts.tsv.gz"))) {
-    const auto atom = atoms.find(fields[0]);
-    const auto operand = operands.find(fields[1]);
-    if (atom == atoms.end() || operand == operands.end()) continue;
-    const Fragment& f = atom->second->operand(operand->second).fragment;
-    static std::map<std::string, CuteLayout> layouts;
-    const auto layout = layouts.try_emplace(fields[0] + fields[1], cute_layout(f, by_columns(operand->second))).first;
-    tally.expect(layout->second(std::stoi(fields[2]), std::stoi(fields[3])) == std::stoi(fields[4]),
-                 [&] { return fields[0] + " " + fields[1]; });
-  }
-  CHECK(tally.failures() == "");
-  CHECK(tally.comparisons() > 8'000);
 }
 
 TEST_CASE("LinearLayout's notation leads to every element", "[layout]") {

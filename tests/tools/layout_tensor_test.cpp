@@ -18,8 +18,6 @@ std::string layout(std::vector<std::string> arguments) {
   return outcome.out;
 }
 
-}  // namespace
-
 TEST_CASE("layout says which thread and register of tcgen05.ld has which cell", "[layout][tcgen05]") {
   const Json narrow = Json::parse(layout({"tcgen05.ld.sync.aligned.16x64b.x2.b32", "--operand", "r", "--json"}));
   REQUIRE(narrow.size() == 16 * 4);
@@ -34,4 +32,5 @@ TEST_CASE("layout says which thread and register of tcgen05.ld has which cell", 
   }
 }
 
+}  // namespace
 }  // namespace warpmat::layout_tensor_test

@@ -21,8 +21,6 @@ Outcome run_line(const std::string& line) {
   return run_program("bash", {"-c", line}, {"WARPMAT=" + command_path()});
 }
 
-}  // namespace
-
 TEST_CASE("a launch without an end ends after --seconds, and says where it was", "[tools]") {
   const TemporaryDirectory directory;
   write_text(directory.path("endless.ptx"), endless);
@@ -50,4 +48,5 @@ TEST_CASE("what ends a command at once leaves no folder", "[tools]") {
   CHECK(ended.out.empty());
 }
 
+}  // namespace
 }  // namespace warpmat::limits_test

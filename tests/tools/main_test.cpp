@@ -1,4 +1,3 @@
-
 #include "command.h"
 #include "test.h"
 #include "tools/command_line/handed_commands.h"
@@ -51,6 +50,13 @@ TEST_CASE("help lists every subcommand, and each has help with examples", "[tool
     CHECK((examples != std::string::npos && help.out.find("warpmat " + name + " ", examples) != std::string::npos));
     CHECK(undescribed_options(help.out).empty());
   }
+}
+
+TEST_CASE("identify hands its words to the Python module, or says where that is", "[tools]") {
+  const Outcome missing = run_command({"identify", "none.npy", "a.npy", "b.npy", "--cards", "H100"});
+  CHECK(missing.status != 0);
+  CHECK((contains(missing.err, "none.npy") || contains(missing.err, "python3-warpmat")));
+  CHECK(run_command({"identify", "d.npy"}).status != 0);
 }
 
 }  // namespace

@@ -64,8 +64,6 @@ const Json& with(const Json& all, const char* key, const char* value) {
   return all;
 }
 
-}  // namespace
-
 TEST_CASE("launch --profile says what was executed by opcode and by line", "[tools][profile]") {
   const Folder folder;
   const Outcome outcome = folder.launch({"--profile"});
@@ -157,4 +155,5 @@ TEST_CASE("The profile of checks: their calls take time", "[tools][profile]") {
   CHECK(with(json.at("lines"), "line", "line 8").at("executed") == 2);  // without .loc a line of the PTX
 }
 
+}  // namespace
 }  // namespace warpmat::profile_test

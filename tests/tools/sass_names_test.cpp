@@ -9,7 +9,6 @@
 // Where ptxas 13.0 is: what SASS names is one machine instruction in its code, and names and encodings belong to each other one to one.
 
 namespace warpmat::sass_names_test {
-
 namespace {
 
 /// An entry that executes `form` once, on registers that it loads and whose results it stores.
@@ -74,8 +73,6 @@ std::map<const Form*, std::vector<MachineInstruction>> assembled(const Target& t
   return code;
 }
 
-}  // namespace
-
 TEST_CASE("what SASS names is one machine instruction of ptxas 13.0, and each name has an encoding of its own", "[slow]") {
   if (!has_ptxas()) {
     WARN("skipped: no ptxas 13.0");
@@ -114,4 +111,5 @@ TEST_CASE("what SASS names is one machine instruction of ptxas 13.0, and each na
   CHECK(named > 2000);
 }
 
+}  // namespace
 }  // namespace warpmat::sass_names_test

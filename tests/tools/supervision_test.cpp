@@ -48,8 +48,6 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-}  // namespace
-
 TEST_CASE("a full temporary folder loses no verdict", "[cuda][tools]") {
   if (run_program("sh", {"-c", "unshare -Urm true"}).status != 0) {
     WARN("skipped: this machine lets nobody mount a file system of his own");
@@ -108,4 +106,5 @@ TEST_CASE("limits end a program and its children", "[cuda][tools]") {
   CHECK_THAT(outcome.err, ContainsSubstring("needed more than 200.0 MB of memory (--memory)"));
 }
 
+}  // namespace
 }  // namespace warpmat::supervision_test

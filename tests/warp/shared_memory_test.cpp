@@ -3,7 +3,6 @@
 #include "test.h"
 
 namespace warpmat::shared_memory_test {
-
 namespace {
 
 /// The Trap that `action` raises; the test fails where it raises none.
@@ -16,8 +15,6 @@ Trap trap_of(const std::function<void()>& action) {
   FAIL("no trap");
   return {Trap::Kind::misuse, std::nullopt, 0, 0, ""};
 }
-
-}  // namespace
 
 TEST_CASE("shared memory gives the bytes at an address, and writes reach them") {
   std::vector<std::uint8_t> bytes(64);
@@ -132,4 +129,5 @@ TEST_CASE("a trap says where, which lane, which address and what would be right"
   CHECK(trap.because("it is late").reason == "it is late");
 }
 
+}  // namespace
 }  // namespace warpmat::shared_memory_test

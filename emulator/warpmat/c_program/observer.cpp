@@ -122,7 +122,7 @@ void CallbackObserver::hand(Callback callback, const Told& told) {
   void CallbackObserver::event(const machine::type& told) { \
     hand(callbacks_.event, told);                           \
   }
-WARPMAT_CALLBACK_EVENTS(WARPMAT_HAND)
+WARPMAT_OBSERVER_EVENTS(WARPMAT_HAND)
 #undef WARPMAT_HAND
 
 void CallbackObserver::operation(const Event& event) {

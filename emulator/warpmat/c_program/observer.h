@@ -12,19 +12,6 @@
 #include <warpmat/c_program/events.h>
 #include <warpmat/observer.h>
 
-/// The events that one struct describes: X(callback, C++'s struct). Observer has the same names.
-// clang-format off
-#define WARPMAT_CALLBACK_EVENTS(X)                                                                         \
-  X(block_begins, BlockEvent)       X(block_ends, BlockEvent)            X(registers_differ, RegistersEvent) \
-  X(run, RunEvent)                  X(performs, Event)                   X(lanes_meet, Event)                \
-  X(calls, CallEvent)               X(returns, CallEvent)                X(exchange, ExchangeEvent)          \
-  X(access, AccessEvent)            X(remote_access, RemoteAccess)       X(shared_written, SharedRange)      \
-  X(copies_land, CopiesEvent)       X(copies_complete, Event)            X(synchronises, Synchronisation)    \
-  X(bulk_reads, BulkEvent)          X(bulk_completes, BulkEvent)         X(product_issues, ProductEvent)     \
-  X(product_completes, ProductEvent) X(tensor_accessed, TensorAccess)    X(tensor_ordered, TensorOrder)      \
-  X(barrier_arrives, BarrierEvent)  X(barrier_completes, BarrierEvent)   X(barrier_leaves, BarrierEvent)
-// clang-format on
-
 namespace warpmat::c {
 
 /// Hands events to the callbacks of a warpmat_observer, which outlives it.
@@ -37,7 +24,7 @@ class CallbackObserver : public machine::Observer {
   CallbackObserver& operator=(const CallbackObserver&) = delete;
 
 #define WARPMAT_OVERRIDE(event, type) void event(const machine::type& told) override;
-  WARPMAT_CALLBACK_EVENTS(WARPMAT_OVERRIDE)
+  WARPMAT_OBSERVER_EVENTS(WARPMAT_OVERRIDE)
 #undef WARPMAT_OVERRIDE
   void operation(const machine::Event& event) override;
   void bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) override;

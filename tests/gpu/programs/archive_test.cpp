@@ -4,9 +4,9 @@
 #include "tools/command.h"
 
 namespace warpmat::archive_test {
-using namespace warpmat::programs;
-
 namespace {
+
+using namespace warpmat::programs;
 
 std::vector<std::uint8_t> numbered(std::size_t count, std::uint8_t first) {
   std::vector<std::uint8_t> bytes(count);
@@ -27,8 +27,6 @@ void claim(const std::string& path, std::uint64_t bytes) {
   for (std::size_t i = 0; i < sizeof bytes; ++i) file.at(magic + kind_and_hash + i) = static_cast<char>(bytes >> 8 * i);
   write_text(path, file);
 }
-
-}  // namespace
 
 TEST_CASE("an archive gives back contents and lines, and has equal blocks once", "[programs]") {
   const TemporaryDirectory directory;
@@ -147,4 +145,5 @@ TEST_CASE("what an archive unpacks to is bounded in all, and a claim is not beli
   CHECK_THROWS_WITH(ArchiveReader(path), ContainsSubstring("would unpack to 1073741824 bytes"));
 }
 
+}  // namespace
 }  // namespace warpmat::archive_test

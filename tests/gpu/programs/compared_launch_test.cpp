@@ -8,9 +8,9 @@
 // Launches as a GPU would leave them, written by hand.
 
 namespace warpmat::compared_launch_test {
-using namespace warpmat::programs;
-
 namespace {
+
+using namespace warpmat::programs;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -124,8 +124,6 @@ void fill(Recording& recording, const std::vector<std::uint16_t>& gpu) {
   recording.add("from", second_address, from, from);
   recording.add("offset", 0x7f12'3600'0000, {5, 0, 0, 0}, {5, 0, 0, 0}, true);
 }
-
-}  // namespace
 
 TEST_CASE("a launch is executed from the memory that the GPU had, at its addresses", "[programs]") {
   Recording recording;
@@ -293,8 +291,6 @@ TEST_CASE("numbers of an archive fit, and a tensor map lies in its argument", "[
   }
 }
 
-namespace {
-
 /// A launch of product_and_sum on an H200, where the assembler fused nothing.
 void fill_rounded(Recording& recording) {
   const auto words = [](std::uint32_t first) {
@@ -307,8 +303,6 @@ void fill_rounded(Recording& recording) {
   recording.launch.arguments = {bytes_of(first_address)};
   recording.add("p", first_address, words(0xa53db7bc), words(0x5502f300));
 }
-
-}  // namespace
 
 TEST_CASE("the assembler's options and the machine code of a recorded program decide which sums are fused", "[programs]") {
   Recording by_rule, by_options, by_code;
@@ -326,4 +320,5 @@ TEST_CASE("the assembler's options and the machine code of a recorded program de
   CHECK(by_code.compared().different == 0);
 }
 
+}  // namespace
 }  // namespace warpmat::compared_launch_test

@@ -11,9 +11,9 @@
 // Wrong rules, planted into the kernels that a recorded archive executes: a comparison with the GPU's answers must name the elements.
 
 namespace warpmat::planted_rules_test {
-using namespace warpmat::programs;
-
 namespace {
+
+using namespace warpmat::programs;
 
 // Private members, so that the library needs no hook: an explicit instantiation may name them.
 template <typename Tag, auto Member>
@@ -106,8 +106,6 @@ void check_found(const programs::Comparison& comparison, const char* type, const
   }
 }
 
-}  // namespace
-
 TEST_CASE("a wrong floor of f16 is found in a recorded program, to the element", "[programs]") {
   // Element i has a product of 2^-24 · 2^(i-24) beside a tie. The unit keeps bits down to 2^-46, that of element 2.
   check_found(replay("decided.launches", PlantedModel("table:floor_f16=none")).at(0), "u16", {{0, 0, 1}, {1, 0, 1}});
@@ -134,4 +132,5 @@ TEST_CASE("a wrong constant of a folded instruction is found in a recorded progr
   CHECK(replay("decided.launches", [](code::Program&) {}).at(1).different == 0);
 }
 
+}  // namespace
 }  // namespace warpmat::planted_rules_test

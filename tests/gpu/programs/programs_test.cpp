@@ -8,7 +8,6 @@
 // with another target there are differences that are known.
 
 namespace warpmat::programs_test {
-
 namespace {
 
 Outcome run(std::vector<std::string> arguments, const std::vector<std::string>& parts = {}, const std::string& gpu = "sm_90a",
@@ -20,8 +19,6 @@ Outcome run(std::vector<std::string> arguments, const std::vector<std::string>& 
   return run_command(arguments,
                      {"LD_LIBRARY_PATH=" + cuda_libraries_path(), "WARPMAT_CUDA_TARGET=" + gpu, "WARPMAT_CUDA_UNDEFINED=" + undefined});
 }
-
-}  // namespace
 
 TEST_CASE("diff runs a program and compares its launches", "[programs]") {
   const Outcome plain =
@@ -132,4 +129,5 @@ TEST_CASE("a program is needed, and a driver", "[programs]") {
   CHECK(contains(none.err, "nothing was compared"));
 }
 
+}  // namespace
 }  // namespace warpmat::programs_test

@@ -5,7 +5,6 @@
 // Launches of whole programs as an H100 or an H200 ran them: tests/vectors/programs, whose README says how they were recorded.
 
 namespace warpmat::recorded_programs_test {
-
 namespace {
 
 std::vector<std::filesystem::path> archives() {
@@ -14,8 +13,6 @@ std::vector<std::filesystem::path> archives() {
     if (entry.path().extension() == ".launches") files.push_back(entry.path());
   return files;
 }
-
-}  // namespace
 
 TEST_CASE("every launch of the recorded programs is as the GPU left it", "[programs]") {
   constexpr std::uintmax_t most_bytes = 5'000'000;
@@ -43,4 +40,5 @@ TEST_CASE("a wrong rule of the arithmetic is found in a recorded program, to the
   CHECK(contains(outcome.out, "  element "));
 }
 
+}  // namespace
 }  // namespace warpmat::recorded_programs_test

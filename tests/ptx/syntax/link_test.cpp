@@ -67,8 +67,6 @@ std::vector<std::uint32_t> run(const std::string& text) {
   return memory.read<std::uint32_t>(out, 4);
 }
 
-}  // namespace
-
 TEST_CASE("linked modules share what is visible and keep what is their own", "[ptx][link]") {
   const std::vector<std::uint32_t> expected{15, 1005, 10, 17};
   CHECK(run(syntax::link_modules({main_module, other_module})) == expected);
@@ -103,4 +101,5 @@ TEST_CASE("symbols that several modules declare, or define", "[ptx][link]") {
   CHECK_THROWS_WITH(syntax::link_modules({strong, user, strong}), "'x' is defined in object 1 and in object 3");
 }
 
+}  // namespace
 }  // namespace warpmat::link_test

@@ -24,8 +24,6 @@ std::string kinds(const std::string& text) {
   return out;
 }
 
-}  // namespace
-
 TEST_CASE("a list is the body of one entry, its directives among its statements", "[ptx][syntax]") {
   CHECK(kinds(".version 9.0 .target sm_90a .address_size 64 .reg .b32 a, b; .shared .b32 v; L: @!p mov.u32 a, b; add.u32 a, a, b;") ==
         ".version .target a ,b v L: mov.u32 add.u32");
@@ -57,4 +55,5 @@ TEST_CASE("a fault of a list stands in its place", "[ptx][syntax]") {
   CHECK(kinds(".entry k { ret; }") == "fault fault");
 }
 
+}  // namespace
 }  // namespace warpmat::list_parser_test

@@ -18,8 +18,6 @@ std::string listing(std::string_view source) {
   return text;
 }
 
-}  // namespace
-
 TEST_CASE("lexer: what the tokens are") {
   struct Case {
     const char *source, *tokens;
@@ -107,4 +105,5 @@ TEST_CASE("lexer: tokens of any bytes cover them in order, but for blanks and co
   }
 }
 
+}  // namespace
 }  // namespace warpmat::lexer_test

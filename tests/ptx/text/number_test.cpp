@@ -12,8 +12,6 @@ Bits number(std::string_view text, std::string_view type) {
   return parse_number(text.substr(negative ? 1 : 0), negative, *find_data_type(type));
 }
 
-}  // namespace
-
 TEST_CASE("integers of PTX: decimal, hexadecimal, binary, octal") {
   struct Case {
     const char* text;
@@ -132,4 +130,5 @@ TEST_CASE("floating operands: bit patterns of their width and decimal fractions"
   }
 }
 
+}  // namespace
 }  // namespace warpmat::number_test
