@@ -270,9 +270,10 @@ void WarpState::execute_straight_at(std::int32_t pc, std::uint64_t operations) {
 template <bool observed>
 void WarpState::run_straight(int& budget) {
   if (observed && observers_.want(EventKinds::operations)) return;
-  int most = std::min(budget, split_slice - split_slice_) - 1;
-  if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
+  const bool alone = s.lanes == live_;  // no other split comes after its slice, so that code need not end there
+  int most = (alone ? budget : std::min(budget, split_slice - split_slice_)) - 1;
+  if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   const code::MachineCode* code = program_.hot_code->find(s.lanes == all_lanes);
   if (observed && code != nullptr && !observe_nothing(observers_, *code)) code = nullptr;
   while (true) {
@@ -285,10 +286,10 @@ void WarpState::run_straight(int& budget) {
     }
     int interpreted = 0;
     if (limit > 0)
-      interpreted = (live_ & ~s.lanes) == 0 ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
+      interpreted = alone ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
     done += interpreted;
     budget -= done;
-    split_slice_ += done;
+    split_slice_ = (split_slice_ + done) % split_slice;
     most -= done;
     if (code == nullptr || interpreted < limit || limit <= 0 || most <= 0) return;
   }
