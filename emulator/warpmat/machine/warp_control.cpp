@@ -200,12 +200,13 @@ int WarpState::run_statements(Split& s, int most) {
   const Operation* operation = operations + s.pc;
   const Places places{program_.slots.data(), registers_ + s.frame, constants_};
   const LaneMask lanes = whole ? all_lanes : s.lanes;
-  const bool apart = s.convergence >= 0;
+  const std::int32_t convergence = converges_at(s);
+  const Operation* const end = convergence >= 0 ? operations + convergence : nullptr;
   const std::uint64_t before = operations_;
   bool parameters = !observed || !observers_.want(EventKinds::accesses);
   int done = 0;
   for (; done < most; ++done, ++operation) {
-    if (apart && operation->converges) break;
+    if (operation == end) break;
     if (take_shortcut<whole>(*this, *operation, places, parameters, lanes)) continue;
     s.pc = static_cast<std::int32_t>(operation - operations);
     operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks and observers read it
@@ -237,10 +238,13 @@ int WarpState::run_compiled(Split& s, const code::MachineCode& code, int most) {
   if (c.warp != this) {
     c.warp = this;
     c.thread_indices = launch_.thread_indices.first_row(index_);
+    c.local = local_.data();
+    c.local_bytes = launch_.local_bytes;
   }
   if (!observers_.none()) c.plain_bytes = plain_bytes_of(*this);
+  c.local_frame = s.local;
   c.lanes = s.lanes;
-  c.apart = s.convergence >= 0;
+  c.converges_at = converges_at(s);
   c.most = c.left = most;
   c.before = operations_;
   c.pc = s.pc;
