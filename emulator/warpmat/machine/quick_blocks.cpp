@@ -235,7 +235,7 @@ QuickBlocks::End QuickBlocks::run_code(ResumedWarp& warp, std::size_t index, Lan
   c.frame = storage_->registers(index);
   c.thread_indices = launch_.thread_indices.first_row(static_cast<int>(index));
   c.lanes = lanes;
-  c.apart = apart;
+  c.converges_at = apart ? warp.apart.converges_at : -1;
   c.refused = 0;
   c.pc = pc;
   // The machine executes a slice's last operation, and a split's, by itself.

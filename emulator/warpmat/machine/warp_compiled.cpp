@@ -28,7 +28,7 @@ bool is_global_access(const code::Program& program, const code::Operation& opera
   if (operation.semantics == catalogue::Semantics::atomic) return program.of<code::AtomicAccess>(operation).space == Space::global;
   if (operation.semantics != catalogue::Semantics::load && operation.semantics != catalogue::Semantics::store) return false;
   const Space space = program.access(operation).space;
-  return space == Space::global || space == Space::generic;
+  return space == Space::global || space == Space::constant || space == Space::generic;
 }
 
 /// The buffer that the last access of global memory by the operation has met.

@@ -202,12 +202,13 @@ int WarpState::run_statements(Split& s, int most) {
   const Operation* operation = operations + s.pc;
   const Places places{program_.slots.data(), registers_ + s.frame, constants_};
   const LaneMask lanes = whole ? all_lanes : s.lanes;
-  const bool apart = s.convergence >= 0;
+  const std::int32_t convergence = converges_at(s);
+  const Operation* const end = convergence >= 0 ? operations + convergence : nullptr;
   const std::uint64_t before = operations_;
   bool parameters = !observed || !observers_.want(EventKinds::accesses);
   int done = 0;
   for (; done < most; ++done, ++operation) {
-    if (apart && operation->converges) break;
+    if (operation == end) break;
     if (take_shortcut<whole>(*this, *operation, places, parameters, lanes)) continue;
     s.pc = static_cast<std::int32_t>(operation - operations);
     operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks and observers read it
@@ -239,10 +240,13 @@ int WarpState::run_compiled(Split& s, const code::MachineCode& code, int most) {
   if (c.warp != this) {
     c.warp = this;
     c.thread_indices = launch_.thread_indices.first_row(index_);
+    c.local = local_.data();
+    c.local_bytes = launch_.local_bytes;
   }
   if (!observers_.none()) c.plain_bytes = plain_bytes_of(*this);
+  c.local_frame = s.local;
   c.lanes = s.lanes;
-  c.apart = s.convergence >= 0;
+  c.converges_at = converges_at(s);
   c.most = c.left = most;
   c.before = operations_;
   c.pc = s.pc;
@@ -272,9 +276,10 @@ void WarpState::execute_straight_at(std::int32_t pc, std::uint64_t operations) {
 template <bool observed>
 void WarpState::run_straight(int& budget) {
   if (observed && observers_.want(EventKinds::operations)) return;
-  int most = std::min(budget, split_slice - split_slice_) - 1;
-  if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
+  const bool alone = s.lanes == live_;  // no other split comes after its slice, so that code need not end there
+  int most = (alone ? budget : std::min(budget, split_slice - split_slice_)) - 1;
+  if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   const code::MachineCode* code = program_.hot_code->find(s.lanes == all_lanes);
   if (observed && code != nullptr && !observe_nothing(observers_, *code)) code = nullptr;
   while (true) {
@@ -287,10 +292,10 @@ void WarpState::run_straight(int& budget) {
     }
     int interpreted = 0;
     if (limit > 0)
-      interpreted = (live_ & ~s.lanes) == 0 ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
+      interpreted = alone ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
     done += interpreted;
     budget -= done;
-    split_slice_ += done;
+    split_slice_ = (split_slice_ + done) % split_slice;
     most -= done;
     if (code == nullptr || interpreted < limit || limit <= 0 || most <= 0) return;
   }

@@ -454,6 +454,12 @@ class WarpState {
   void run_straight(int& budget);
   int tell_run(int most);
   LaneMask guarded_lanes(const code::Operation& operation, const Split& s) const;
+  /// Before which operation the split waits for others; -1: before none.
+  std::int32_t converges_at(const Split& s) const {
+    if (s.convergence < 0) return -1;
+    const Convergence& convergence = convergences_[static_cast<std::size_t>(s.convergence)];
+    return convergence.frame == s.frame ? convergence.pc : -1;
+  }
   bool arrive_at_convergence(std::int32_t pc);
   void complete_convergence(std::int32_t convergence);
   void remove_split();

@@ -18,19 +18,49 @@ void move_row(Writer& w, const Rows& rows) {
   }
 }
 
-/// Loads each lane's element from rcx + its offset.
-void gather(Writer& w, const Rows& rows, RegisterClass kind) {
+/// Loads the elements of vector `v` from rcx + the lanes' offsets.
+void gather(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t v) {
   x86::Assembler& a = w.a();
-  for (std::uint32_t p = 0; p < 4; ++p) {
-    a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p)));
-    if (kind == RegisterClass::wide) {
-      a.k(x86::k1).vpgatherqq(rows.part[p], x86::ptr(x86::rcx, x86::zmm(p)));
-      continue;
-    }
-    const x86::Ymm to = p % 2 == 0 ? rows.part[p / 2].ymm() : x86::ymm7;
-    a.k(x86::k1).vpgatherqd(to, x86::ptr(x86::rcx, x86::zmm(p)));
-    if (p % 2 != 0) a.vinserti64x4(rows.part[p / 2], rows.part[p / 2], x86::ymm7, 1);
+  const auto lanes_to_k1 = [&](std::uint32_t p) { a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p))); };
+  if (kind == RegisterClass::wide) {
+    lanes_to_k1(v);
+    return static_cast<void>(a.k(x86::k1).vpgatherqq(rows.part[v], x86::ptr(x86::rcx, x86::zmm(v))));
   }
+  lanes_to_k1(2 * v);
+  a.k(x86::k1).vpgatherqd(rows.part[v].ymm(), x86::ptr(x86::rcx, x86::zmm(2 * v)));
+  lanes_to_k1(2 * v + 1);
+  a.k(x86::k1).vpgatherqd(x86::ymm7, x86::ptr(x86::rcx, x86::zmm(2 * v + 1)));
+  a.vinserti64x4(rows.part[v], rows.part[v], x86::ymm7, 1);
+}
+
+/// The same of all lanes. A vector of a row that is consecutive, or one element, as of blocks of 16 x 16 threads, is one load.
+void load_vector(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t v) {
+  constexpr std::uint8_t differs = 4;
+  x86::Assembler& a = w.a();
+  const bool words = kind == RegisterClass::word;
+  const std::uint32_t offsets = words ? 2 : 1, first = v * offsets;
+  const asmjit::Label apart = a.newLabel(), scattered = a.newLabel(), done = a.newLabel();
+  const x86::Mem from = x86::ptr(x86::rcx, x86::rax);
+  a.vmovq(x86::rax, x86::xmm(first));
+  a.vpbroadcastq(x86::zmm4, x86::xmm(first));
+  for (std::uint32_t i = 0; i < offsets; ++i) {
+    a.vpsubq(x86::zmm(5 + i), x86::zmm(first + i), x86::zmm4);
+    a.vpcmpq(x86::k(1 + i), x86::zmm(5 + i), w.table(words ? Table::wides_apart_4 : Table::wides_apart_8, static_cast<int>(i)), differs);
+  }
+  a.kortestb(x86::k1, x86::k(offsets));
+  a.jnz(apart);
+  a.vmovdqu32(rows.part[v], from);
+  a.jmp(done);
+  a.bind(apart);
+  if (words) a.vporq(x86::zmm5, x86::zmm5, x86::zmm6);
+  a.vptestmq(x86::k1, x86::zmm5, x86::zmm5);
+  a.kortestb(x86::k1, x86::k1);
+  a.jnz(scattered);
+  words ? a.vpbroadcastd(rows.part[v], from) : a.vpbroadcastq(rows.part[v], from);
+  a.jmp(done);
+  a.bind(scattered);
+  gather(w, rows, kind, v);
+  a.bind(done);
 }
 
 /// Stores the elements of all lanes, whose offsets rise from lane to lane: no two have one place.
@@ -71,9 +101,10 @@ void write_apart(Writer& w, const Access& access, RegisterClass kind, const Rows
   w.behind([=, &w, &access] {
     w.begin(number, 0);
     w.a().bind(apart);
-    find_global_offsets(w, access, addresses, otherwise);
+    find_wide_offsets(w, access, addresses, otherwise);
     if (is_load(w)) {
-      gather(w, rows, kind);
+      for (std::uint32_t v = 0; v < static_cast<std::uint32_t>(rows.parts); ++v)
+        w.masked() ? gather(w, rows, kind, v) : load_vector(w, rows, kind, v);
     } else {
       const asmjit::Label each = w.a().newLabel();
       if (!w.masked()) {
@@ -98,11 +129,34 @@ void fetch_ahead(Writer& w, int row_bytes) {
   for (int at = 0; at < row_bytes; at += vector_bytes) a.prefetcht0(x86::ptr(x86::rcx, x86::rdx, steps_log, at));
 }
 
+/// One element for all lanes.
+void write_same(Writer& w, const Access& access, RegisterClass kind) {
+  x86::Assembler& a = w.a();
+  const Rows addresses = w.source(0, RegisterClass::wide), rows = w.result(kind, true);
+  const asmjit::Label otherwise = w.begin_outside();
+  a.vmovq(x86::rcx, addresses.part[0].xmm());
+  if (access.offset != 0) a.add(x86::rcx, static_cast<std::int32_t>(access.offset));
+  a.test(x86::ecx, access.bytes - 1);
+  a.jnz(otherwise);
+  a.sub(x86::rcx, known_memory(w, offsetof(KnownMemory, address)));
+  a.mov(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
+  a.sub(x86::rdx, access.bytes);
+  a.jb(otherwise);
+  a.cmp(x86::rcx, x86::rdx);
+  a.ja(otherwise);
+  a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+  const x86::Mem from = x86::ptr(x86::rcx);
+  kind == RegisterClass::word ? a.vpbroadcastd(rows.part[0], from) : a.vpbroadcastq(rows.part[0], from);
+  w.commit(rows);
+  w.end_outside();
+}
+
 /// Elements of all lanes in global memory, where they are consecutive in a buffer that the access has met before.
 void write_global(Writer& w, const Access& access, RegisterClass kind) {
   x86::Assembler& a = w.a();
   const int row_bytes = access.bytes * 32;
   const Rows addresses = w.source(0, RegisterClass::wide);
+  if (addresses.uniform && is_load(w)) return write_same(w, access, kind);
   const Rows rows = is_load(w) ? w.result(kind) : w.source(1, kind);
   const asmjit::Label otherwise = w.begin_outside(), apart = a.newLabel(), done = a.newLabel();
   a.vpbroadcastq(x86::zmm0, addresses.part[0].xmm());
@@ -353,17 +407,28 @@ void write_shared_lanes(Writer& w, const Access& access) {
   w.end_outside();
 }
 
+/// Whether its addresses have a form that the code knows.
+bool has_usual_addresses(const Access& access) {
+  if (access.offset < std::numeric_limits<std::int32_t>::min() || access.offset > std::numeric_limits<std::int32_t>::max()) return false;
+  switch (access.space) {
+    case Space::shared: return !access.relative;
+    case Space::local: return !access.narrow_address;
+    case Space::global:
+    case Space::constant:
+    case Space::generic: return !access.relative && !access.narrow_address;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 bool write_access(Writer& w) {
   const Access& access = w.program().access(w.operation());
   const Operation& op = w.operation();
-  if (access.relative) return false;
-  if (access.offset < std::numeric_limits<std::int32_t>::min() || access.offset > std::numeric_limits<std::int32_t>::max()) return false;
-  const bool in_shared = access.space == Space::shared;
-  if (!in_shared && (access.narrow_address || (access.space != Space::global && access.space != Space::generic))) return false;
+  if (!has_usual_addresses(access)) return false;
+  const bool in_shared = access.space == Space::shared, in_local = access.space == Space::local;
   const bool words = access.bytes == 4 && access.register_bits == 32, wides = access.bytes == 8 && access.register_bits == 64;
-  if (access.vector == 1 && (words || (wides && !in_shared))) {
+  if (access.vector == 1 && !in_local && (words || (wides && !in_shared))) {
     const RegisterClass kind = words ? RegisterClass::word : RegisterClass::wide;
     if (in_shared)
       w.masked() ? write_shared_lanes(w, access) : write_shared(w, access);

@@ -23,20 +23,17 @@ x86::KReg lanes_of(Writer& w, RegisterClass kind, int part) {
 
 namespace {
 
-/// What a load of a lane reads at least: a gather has no elements below 4 bytes.
+/// What a load of a lane reads at least: a gather has no elements below 4 bytes. Of those it reads the word around them, which a buffer may
+/// end in, and a lane's local memory does not.
 std::int32_t read_bytes(const Access& access) {
-  return std::max(lane_bytes(access), 4);
+  return access.space == Space::local ? lane_bytes(access) : std::max(lane_bytes(access), 4);
 }
 
-}  // namespace
-
-void find_global_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
+/// zmm0 to zmm3: addresses + rax, where none that counts is above rdx less the bytes of a lane.
+void add_and_check(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
   constexpr std::uint8_t above = 6;
   x86::Assembler& a = w.a();
-  a.mov(x86::rax, access.offset);
-  a.sub(x86::rax, known_memory(w, offsetof(KnownMemory, address)));
   a.vpbroadcastq(x86::zmm4, x86::rax);
-  a.mov(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
   a.sub(x86::rdx, is_load(w) ? read_bytes(access) : lane_bytes(access));
   a.jb(otherwise);
   a.vpbroadcastq(x86::zmm5, x86::rdx);
@@ -53,6 +50,34 @@ void find_global_offsets(Writer& w, const Access& access, const Rows& addresses,
   }
   a.kortestb(x86::k2, x86::k2);
   a.jnz(otherwise);
+}
+
+/// Each lane has its own memory, behind that of the lane before.
+void find_local_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  a.mov(x86::rax, access.offset);
+  if (access.relative) a.add(x86::rax, field(context, offsetof(CodeContext, local_frame), 8));
+  a.mov(x86::rdx, field(context, offsetof(CodeContext, local_bytes), 8));
+  add_and_check(w, access, addresses, otherwise);
+  a.vpbroadcastq(x86::zmm4, field(context, offsetof(CodeContext, local_bytes), 8));
+  for (int p = 0; p < 4; ++p) {
+    const x86::Zmm offset = x86::zmm(static_cast<std::uint32_t>(p));
+    a.vpmuludq(x86::zmm5, x86::zmm4, w.table(Table::wides_apart_4, p));
+    a.vpsrlq(x86::zmm5, x86::zmm5, 2);
+    a.vpaddq(offset, offset, x86::zmm5);
+  }
+  a.mov(x86::rcx, field(context, offsetof(CodeContext, local), 8));
+}
+
+}  // namespace
+
+void find_wide_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise) {
+  if (access.space == Space::local) return find_local_offsets(w, access, addresses, otherwise);
+  x86::Assembler& a = w.a();
+  a.mov(x86::rax, access.offset);
+  a.sub(x86::rax, known_memory(w, offsetof(KnownMemory, address)));
+  a.mov(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
+  add_and_check(w, access, addresses, otherwise);
   a.mov(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
 }
 

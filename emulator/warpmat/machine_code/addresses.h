@@ -39,8 +39,8 @@ inline std::int32_t lane_bytes(const Access& access) {
 x86::Mem known_memory(Writer& w, std::size_t offset);
 /// The lanes of a vector of words or wides, `part` of a row: k6, k7, or k3. All of them where nothing is masked.
 x86::KReg lanes_of(Writer& w, RegisterClass kind, int part);
-/// zmm0 to zmm3: the lanes' offsets in the buffer at rcx, where all that execute are inside and aligned.
-void find_global_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise);
+/// zmm0 to zmm3: the lanes' offsets in the buffer at rcx, or in local memory from there on, where all that execute are inside and aligned.
+void find_wide_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise);
 /// The element of the source in lane edx.
 x86::Mem element_of(Writer& w, int source, std::uint32_t register_bits, std::uint32_t bytes);
 /// Stores lane by lane at rcx + the offsets of zmm0 to zmm3. Lanes may have one place.

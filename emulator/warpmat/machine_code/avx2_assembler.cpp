@@ -234,6 +234,7 @@ const Avx2Assembler::Expand* Avx2Assembler::find_expand(InstId id) {
         {&A::double_of_unsigned, {Inst::kIdVcvtudq2pd}},
         {&A::widen, {Inst::kIdVcvtdq2pd, Inst::kIdVcvtps2pd, Inst::kIdVpmovsxdq, Inst::kIdVpmovzxdq}},
         {&A::narrow, {Inst::kIdVpmovqd}},
+        {&A::narrow_doubles, {Inst::kIdVcvtpd2ps}},
         {&A::extract, {Inst::kIdVextracti64x4, Inst::kIdVextracti32x4}},
         {&A::insert, {Inst::kIdVinserti64x4}},
         {&A::broadcast, {Inst::kIdVpbroadcastd, Inst::kIdVpbroadcastq}},

@@ -143,6 +143,13 @@ void Avx2Assembler::narrow(const Instruction& i) {
   put(Inst::kIdVpermq, write(i[0], 0), t(0), imm(0xd8));
 }
 
+void Avx2Assembler::narrow_doubles(const Instruction& i) {
+  const Ymm lower = read(i[1], 0), upper = read(i[1], 1);
+  put(i.id, t(0).xmm(), lower);
+  put(i.id, t(1).xmm(), upper);
+  put(Inst::kIdVinserti128, write(i[0], 0), t(0), t(1).xmm(), imm(1));
+}
+
 void Avx2Assembler::extract(const Instruction& i) {
   const auto which = static_cast<int>(i[2].as<asmjit::Imm>().value());
   if (i.id == Inst::kIdVextracti32x4) {

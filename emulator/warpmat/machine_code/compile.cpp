@@ -174,7 +174,7 @@ class Compiler {
       return end;
     }
     const asmjit::Label leaves = writer_.leaving_before(first, 0);
-    leave_if_converging(operation(first), leaves);
+    leave_if_converging(first, leaves);
     count_down(end - first, leaves);
     live_->look_at(first, end);
     for (std::int32_t i = first; i < end; ++i) {
@@ -216,7 +216,7 @@ class Compiler {
     }
     x86::Assembler& a = writer_.a();
     const asmjit::Label leaves = writer_.leaving_before(i, 0);
-    leave_if_converging(op, leaves);
+    leave_if_converging(i, leaves);
     a.mov(x86::eax, writer_.predicate(op.guard));
     if (op.guard_inverted) a.not_(x86::eax);
     a.test(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, lanes))), x86::eax);
@@ -226,10 +226,10 @@ class Compiler {
     end_piece(i);
   }
 
-  void leave_if_converging(const Operation& op, const asmjit::Label& leaves) {
-    if (!op.converges) return;
-    writer_.a().cmp(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, apart))), 0);
-    writer_.a().jne(leaves);
+  void leave_if_converging(std::int32_t i, const asmjit::Label& leaves) {
+    if (!operation(i).converges) return;
+    writer_.a().cmp(x86::dword_ptr(context, static_cast<std::int32_t>(offsetof(code::CodeContext, converges_at))), i);
+    writer_.a().je(leaves);
   }
 
   void write_operation(std::int32_t i, std::int32_t ahead) {

@@ -94,7 +94,7 @@ void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, 
 /// The bytes of all lanes are good: zmm0 to zmm3 are their offsets.
 void find_offsets(Writer& w, const Access& access, bool in_shared, const Rows& addresses, const asmjit::Label& otherwise,
                   const asmjit::Label& fresh) {
-  if (!in_shared) return find_global_offsets(w, access, addresses, otherwise);
+  if (!in_shared) return find_wide_offsets(w, access, addresses, otherwise);
   find_shared_offsets(w, access, addresses, otherwise);
   check_lanes(w, access, otherwise, fresh);
 }
@@ -147,7 +147,7 @@ void write_elements_store(Writer& w, bool in_shared) {
     store_each_shared(w, access, fresh, otherwise);
   else
     store_each_global(w, access);
-  note_store(w);
+  if (access.space != Space::local) note_store(w);
   a.bind(skip);
   w.end_outside();
 }

@@ -3,6 +3,7 @@
 #include <map>
 #include <string_view>
 
+#include <warpmat/machine_code/addresses.h>
 #include <warpmat/machine_code/writer.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/by_instruction_set.h>
@@ -162,12 +163,28 @@ void commit_float(Writer& w, const Rows& d) {
   w.commit(d);
 }
 
-void commit_double(Writer& w, const Rows& d, const asmjit::Label& otherwise) {
+/// Jumps where a lane that executes has a NaN.
+void leave_nans(Writer& w, const Rows& d, const asmjit::Label& otherwise) {
   constexpr std::uint8_t unordered = 3;
-  w.a().vcmppd(x86::k1, d.part[0], d.part[1], unordered);  // either
-  w.a().vcmppd(x86::k2, d.part[2], d.part[3], unordered);
-  w.a().kortestb(x86::k1, x86::k2);
-  w.a().jnz(otherwise);
+  x86::Assembler& a = w.a();
+  if (w.masked()) {
+    w.load_mask();
+    a.kxorb(x86::k2, x86::k2, x86::k2);
+    for_parts(d, [&](std::size_t p) {
+      a.k(lanes_of(w, wide, static_cast<int>(p))).vcmppd(x86::k1, d.part[p], d.part[p], unordered);
+      a.korb(x86::k2, x86::k2, x86::k1);
+    });
+    a.kortestb(x86::k2, x86::k2);
+  } else {
+    a.vcmppd(x86::k1, d.part[0], d.part[1], unordered);  // either
+    a.vcmppd(x86::k2, d.part[2], d.part[3], unordered);
+    a.kortestb(x86::k1, x86::k2);
+  }
+  a.jnz(otherwise);
+}
+
+void commit_double(Writer& w, const Rows& d, const asmjit::Label& otherwise) {
+  leave_nans(w, d, otherwise);
   w.commit(d);
   w.end_outside();
 }
@@ -302,6 +319,33 @@ bool double_fma(Writer& w, const Modifiers& m) {
   for_parts(d, [&](std::size_t p) {
     w.a().vmovdqa64(d.part[p], c.part[p]);
     w.a().vfmadd231pd(d.part[p], a.part[p], b.part[p]);
+  });
+  commit_double(w, d, otherwise);
+  return true;
+}
+
+bool double_reciprocal(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  constexpr std::uint64_t one_in_f64 = 0x3ff0000000000000;
+  const Rows a = w.source(0, wide), d = w.result(wide);
+  const asmjit::Label otherwise = w.begin_outside();
+  w.a().mov(x86::rax, one_in_f64);
+  w.a().vpbroadcastq(x86::zmm0, x86::rax);
+  for_parts(d, [&](std::size_t p) { w.a().vdivpd(d.part[p], x86::zmm0, a.part[p]); });
+  commit_double(w, d, otherwise);
+  return true;
+}
+
+/// neg, or abs.
+template <bool negates>
+bool double_sign(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, wide), d = w.result(wide);
+  const asmjit::Label otherwise = w.begin_outside();
+  w.a().vpternlogd(x86::zmm0, x86::zmm0, x86::zmm0, 0xff);
+  w.a().vpsllq(x86::zmm0, x86::zmm0, 63);
+  for_parts(d, [&](std::size_t p) {
+    negates ? w.a().vpxorq(d.part[p], x86::zmm0, a.part[p]) : w.a().vpandnq(d.part[p], x86::zmm0, a.part[p]);
   });
   commit_double(w, d, otherwise);
   return true;
@@ -451,6 +495,22 @@ bool float_to_double(Writer& w, const Modifiers& m) {
   return true;
 }
 
+/// cvt.rn.f32.f64, without NaNs.
+bool double_to_float(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, wide), d = w.result(word);
+  const asmjit::Label otherwise = w.begin_outside();
+  leave_nans(w, a, otherwise);
+  for_parts(d, [&](std::size_t p) {
+    w.a().vcvtpd2ps(d.part[p].ymm(), a.part[2 * p]);
+    w.a().vcvtpd2ps(x86::ymm0, a.part[2 * p + 1]);
+    w.a().vinserti64x4(d.part[p], d.part[p], x86::ymm0, 1);
+  });
+  w.commit(d);
+  w.end_outside();
+  return true;
+}
+
 bool compare_doubles(Writer& w, const Modifiers& m) {
   return compare_rows_of_wides<Inst::kIdVcmppd>(w, m, float_comparisons[m.outcomes & 15]);
 }
@@ -526,6 +586,9 @@ constexpr Row rows[] = {
     {"div.f64", double_arithmetic<Inst::kIdVdivpd, 2>},
     {"sqrt.f64", double_arithmetic<Inst::kIdVsqrtpd, 1>},
     {"fma.f64", double_fma},
+    {"rcp.f64", double_reciprocal},
+    {"neg.f64", double_sign<true>},
+    {"abs.f64", double_sign<false>},
     {"setp.b32", compare_integers<Inst::kIdVpcmpud>},
     {"setp.s32", compare_integers<Inst::kIdVpcmpd>},
     {"setp.b64", compare_wides<Inst::kIdVpcmpuq>},
@@ -551,6 +614,7 @@ constexpr Row rows[] = {
     {"cvt.f64.s32", word_to_double<Inst::kIdVcvtdq2pd>},
     {"cvt.f64.u32", word_to_double<Inst::kIdVcvtudq2pd>},
     {"cvt.f64.f32", float_to_double},
+    {"cvt.f32.f64", double_to_float},
 };
 
 const std::map<scalar::Function, Write>& by_kernel() {

@@ -33,7 +33,7 @@ bool write_global_update(Writer& w, const code::AtomicAccess& access) {
   w.load_mask();
   a.test(x86::r8d, x86::r8d);
   a.jz(skip);
-  find_global_offsets(w, access, addresses, otherwise);
+  find_wide_offsets(w, access, addresses, otherwise);
   for (int p = 0; p < 4; ++p) a.vmovdqu64(w.scratch(p * vector_bytes), x86::zmm(static_cast<std::uint32_t>(p)));
   a.xor_(x86::r10d, x86::r10d);
   a.bind(next);
