@@ -256,10 +256,11 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
 }
 
 TEST_CASE("accesses, branches and barriers as machine code do what the interpreter does", "[machine_code]") {
-  const char* const shared = ".shared .align 16 .b8 tile[4224]; .shared .align 4 .b8 odd[36]; .shared .align 16 .b8 more[512];\n"
-                             ".const .align 16 .u32 digits[8] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
-                             ".func (.param .b64 result) twice(.param .b64 given) { .reg .b64 %q<2>; .local .b32 aside; ld.param.b64 %q0, [given];"
-                             "st.local.u32 [aside], %q0; add.u64 %q1, %q0, %q0; st.param.b64 [result], %q1; ret; }\n";
+  const char* const shared =
+      ".shared .align 16 .b8 tile[4224]; .shared .align 4 .b8 odd[36]; .shared .align 16 .b8 more[512];\n"
+      ".const .align 16 .u32 digits[8] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
+      ".func (.param .b64 result) twice(.param .b64 given) { .reg .b64 %q<2>; .local .b32 aside; ld.param.b64 %q0, [given];"
+      "st.local.u32 [aside], %q0; add.u64 %q1, %q0, %q0; st.param.b64 [result], %q1; ret; }\n";
   const char* const bodies[] = {
       // rows, single words, and scattered words, whole and by some lanes
       "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %x; bar.sync 0; ld.shared.u32 %r5, [tile+8];"
@@ -319,20 +320,26 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "mul.wide.u32 %l5, %r0, 8; add.u64 %l6, %in, %l5; ld.global.u64 %d, [%l6]; ld.global.u32 %r2, [%l6+4]; @%p1 ld.global.u32 %r2, [%l6];"
       "cvt.u64.u32 %l5, %r2; xor.b64 %d, %d, %l5;",
       "mul.wide.u32 %l5, %r0, 1024; add.u64 %l6, %in, %l5; ld.global.u32 %r2, [%l6]; ld.global.u64 %d, [%l6+512];",
-      "and.b32 %r2, %t, 15; shr.u32 %r3, %t, 4; mul.wide.u32 %l5, %r2, 4; add.u64 %l6, %in, %l5; ld.global.u32 %r4, [%l6]; mul.wide.u32 %l7, %r3,"
-      "4; add.u64 %l7, %l7, %in; ld.global.u32 %r5, [%l7+64]; shr.u32 %r3, %t, 3; and.b32 %r2, %t, 7; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, "
-      "%in, %l5; ld.global.u64 %d, [%l6+8]; mul.wide.u32 %l7, %r3, 8; add.u64 %l7, %l7, %in; ld.global.u64 %l8, [%l7+64]; add.u64 %d, %d, %l8;"
+      "and.b32 %r2, %t, 15; shr.u32 %r3, %t, 4; mul.wide.u32 %l5, %r2, 4; add.u64 %l6, %in, %l5; ld.global.u32 %r4, [%l6]; mul.wide.u32 "
+      "%l7, %r3,"
+      "4; add.u64 %l7, %l7, %in; ld.global.u32 %r5, [%l7+64]; shr.u32 %r3, %t, 3; and.b32 %r2, %t, 7; mul.wide.u32 %l5, %r2, 8; add.u64 "
+      "%l6, "
+      "%in, %l5; ld.global.u64 %d, [%l6+8]; mul.wide.u32 %l7, %r3, 8; add.u64 %l7, %l7, %in; ld.global.u64 %l8, [%l7+64]; add.u64 %d, %d, "
+      "%l8;"
       "add.u64 %l7, %l7, %l5; ld.global.u64 %l8, [%l7]; add.u64 %d, %d, %l8; mov.b64 %l8, {%r4, %r5}; xor.b64 %d, %d, %l8;",
       // constant memory
-      "ld.const.u32 %r2, [digits+8]; and.b32 %r3, %x, 28; mov.u64 %l5, digits; cvt.u64.u32 %l6, %r3; add.u64 %l6, %l5, %l6; ld.const.u32 %r4, "
+      "ld.const.u32 %r2, [digits+8]; and.b32 %r3, %x, 28; mov.u64 %l5, digits; cvt.u64.u32 %l6, %r3; add.u64 %l6, %l5, %l6; ld.const.u32 "
+      "%r4, "
       "[%l6]; @%p1 ld.const.u32 %r4, [digits+4]; ld.const.v2.u32 {%r5, %r6}, [digits+16]; and.b32 %r7, %r0, 7; mul.wide.u32 %l7, %r7, 4;"
       "add.u64 %l7, %l7, %l5; ld.const.u32 %r8, [%l7]; ld.const.u8 %r9, [%l6]; mad.lo.u32 %r2, %r2, 31, %r4; mad.lo.u32 %r2, %r2, 31, %r5;"
       "mad.lo.u32 %r2, %r2, 31, %r6; mad.lo.u32 %r2, %r2, 31, %r8; mov.b64 %d, {%r2, %r9};",
       "mov.u64 %l5, digits; mul.wide.u32 %l7, %r0, 4; add.u64 %l7, %l7, %l5; ld.const.u32 %r2, [%l7]; cvt.u64.u32 %d, %r2;",
       // local memory: each lane's own, by constant addresses and others, of all sizes, in functions, outside, misaligned
-      ".local .align 16 .b8 own[67]; mov.u64 %l5, own; st.local.v4.u32 [own], {%x, %y, %z, %t}; st.local.u64 [%l5+16], %a; and.b32 %r2, %x, 28;"
+      ".local .align 16 .b8 own[67]; mov.u64 %l5, own; st.local.v4.u32 [own], {%x, %y, %z, %t}; st.local.u64 [%l5+16], %a; and.b32 %r2, "
+      "%x, 28;"
       "cvt.u64.u32 %l6, %r2; add.u64 %l6, %l6, %l5; st.local.u32 [%l6+32], %y; @%p1 st.local.u16 [%l6+34], %t; ld.local.u32 %r3, [%l6];"
-      "@!%p1 ld.local.u32 %r3, [%l6+32]; st.local.u8 [own+66], %z; ld.local.s8 %r4, [own+66]; ld.local.v2.u64 {%l7, %l8}, [own]; @%p1 ld.local.u8 "
+      "@!%p1 ld.local.u32 %r3, [%l6+32]; st.local.u8 [own+66], %z; ld.local.s8 %r4, [own+66]; ld.local.v2.u64 {%l7, %l8}, [own]; @%p1 "
+      "ld.local.u8 "
       "%r4, [%l6+3]; ld.local.u64 %d, [own+16]; xor.b64 %d, %d, %l7; add.u64 %d, %d, %l8; mov.b64 %l8, {%r3, %r4}; add.u64 %d, %d, %l8;",
       "{ .param .b64 g; .param .b64 r; st.param.b64 [g], %a; call.uni (r), twice, (g); ld.param.b64 %d, [r]; }"
       "@%p1 bra ONCE; { .param .b64 g; .param .b64 r; st.param.b64 [g], %d; call (r), twice, (g); ld.param.b64 %d, [r]; } ONCE:",

@@ -36,9 +36,9 @@ struct CodeContext {
   /// scalar::map_has_lanes() of the shared bytes whose accesses concern no observer
   const std::uint16_t* plain_bytes = nullptr;
   const std::uint32_t* thread_indices = nullptr;  ///< %tid.x, .y, .z of the lanes: 3 rows
-  std::uint8_t* local = nullptr;  ///< local memory of lane 0, behind which the other lanes' lies
-  std::uint64_t local_bytes = 0;  ///< of a lane; 0: the machine executes all accesses of it
-  std::uint64_t local_frame = 0;  ///< where that of the executing function begins in it
+  std::uint8_t* local = nullptr;                  ///< local memory of lane 0, behind which the other lanes' lies
+  std::uint64_t local_bytes = 0;                  ///< of a lane; 0: the machine executes all accesses of it
+  std::uint64_t local_frame = 0;                  ///< where that of the executing function begins in it
   std::uint32_t shared_base = 0, shared_bytes = 0;
   std::uint32_t lanes = 0;          ///< of the split
   std::int32_t converges_at = -1;   ///< before which operation they wait for others; -1: before none

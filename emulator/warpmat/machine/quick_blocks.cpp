@@ -152,7 +152,8 @@ std::size_t QuickBlocks::run_straight() {
   const std::int32_t first = warps_.front().pc;
   if (code_->place(first).code == 0) return 0;
   c.lanes = all_lanes;
-  c.apart = c.refused = 0;
+  c.converges_at = -1;
+  c.refused = 0;
   c.most = warp_slice - 1;
   for (std::size_t index = 0; index < full; ++index) {
     ResumedWarp& warp = warps_[index];

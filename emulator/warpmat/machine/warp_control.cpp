@@ -291,8 +291,7 @@ void WarpState::run_straight(int& budget) {
       if (place.steps || (observed && !observe_nothing(observers_))) limit = 0;  // or an access has made them ask for what comes next
     }
     int interpreted = 0;
-    if (limit > 0)
-      interpreted = alone ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
+    if (limit > 0) interpreted = alone ? run_statements<observed, true>(s, limit) : run_statements<observed, false>(s, limit);
     done += interpreted;
     budget -= done;
     split_slice_ = (split_slice_ + done) % split_slice;

@@ -344,9 +344,8 @@ bool double_sign(Writer& w, const Modifiers& m) {
   const asmjit::Label otherwise = w.begin_outside();
   w.a().vpternlogd(x86::zmm0, x86::zmm0, x86::zmm0, 0xff);
   w.a().vpsllq(x86::zmm0, x86::zmm0, 63);
-  for_parts(d, [&](std::size_t p) {
-    negates ? w.a().vpxorq(d.part[p], x86::zmm0, a.part[p]) : w.a().vpandnq(d.part[p], x86::zmm0, a.part[p]);
-  });
+  for_parts(
+      d, [&](std::size_t p) { negates ? w.a().vpxorq(d.part[p], x86::zmm0, a.part[p]) : w.a().vpandnq(d.part[p], x86::zmm0, a.part[p]); });
   commit_double(w, d, otherwise);
   return true;
 }
