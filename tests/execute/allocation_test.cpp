@@ -162,8 +162,9 @@ TEST_CASE("a launch allocates what its block and checks are, and no more") {
     launch(kernel, {{1}, {warp_size}}, memory, arguments, options);
     return allocations - before;
   };
-  CHECK(allocated_by({.checks = {.uninitialised = false, .copies = false}}) <= 5);
-  CHECK(allocated_by({}) <= 15);
+  // among them the grid and what its thread keeps: cuda/launch.cpp keeps both where a launch may run again
+  CHECK(allocated_by({.checks = {.uninitialised = false, .copies = false}}) <= 8);
+  CHECK(allocated_by({}) <= 18);
 }
 
 }  // namespace warpmat::allocation_test
