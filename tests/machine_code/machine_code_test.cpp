@@ -72,40 +72,18 @@ constexpr std::size_t inputs = 4096;  // wides
 
 /// Values of which most are special for some type.
 std::vector<std::uint64_t> make_inputs() {
-  constexpr std::uint64_t special[] = {0,
-                                       1,
-                                       0x80000000,
-                                       0x7fffffff,
-                                       0xffffffff,
-                                       0x7f800000,
-                                       0xff800000,
-                                       0x7fc00001,
-                                       0x7f800001,
-                                       0x00800000,
-                                       0x007fffff,
-                                       0x80000001,
-                                       0x3f800000,
-                                       0xbf800000,
-                                       31,
-                                       32,
-                                       33,
-                                       64,
-                                       0x7ff0000000000000,
-                                       0x7ff8000000000001,
-                                       0x8000000000000000,
-                                       0x4f000000,
-                                       0xcf000000,
-                                       0x4effffff,
-                                       0x3ff0000000000000,
-                                       0x000fffffffffffff,
-                                       0x7ff0000000000001,
-                                       255};
+  std::istringstream words(
+      "0 1 80000000 7fffffff ffffffff 7f800000 ff800000 7fc00001 7f800001 00800000 007fffff 80000001 3f800000 "
+      "bf800000 1f 20 21 40 7ff0000000000000 7ff8000000000001 8000000000000000 4f000000 cf000000 4effffff "
+      "3ff0000000000000 000fffffffffffff 7ff0000000000001 ff");
+  words >> std::hex;
+  const std::vector<std::uint64_t> special{std::istream_iterator<std::uint64_t>(words), {}};
   std::mt19937_64 random(20261129);
   std::vector<std::uint64_t> values(inputs);
   for (std::uint64_t& value : values) {
     const std::uint64_t choice = random();
-    value = choice % 4 == 0   ? special[choice / 4 % std::size(special)]
-            : choice % 4 == 1 ? special[choice / 4 % std::size(special)] << 32 | special[choice / 256 % std::size(special)]
+    value = choice % 4 == 0   ? special[choice / 4 % special.size()]
+            : choice % 4 == 1 ? special[choice / 4 % special.size()] << 32 | special[choice / 256 % special.size()]
             : choice % 4 == 2 ? random() % 70
                               : random();
   }
