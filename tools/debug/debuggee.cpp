@@ -372,7 +372,7 @@ void Follower::begin_move(const Json& move) {
   step_.reset();
   if (move.contains("step")) {
     const Json& given = move.at("step");
-    Step& step = step_.emplace();
+    Step& step = step_.emplace(Step{});
     step.focus = given.at("focus");
     step.places = given.at("places").get<std::vector<int>>();
     step.calls = given.at("calls");
@@ -387,7 +387,7 @@ void Follower::begin_move(const Json& move) {
   writers_.reset();
   if (move.contains("writers")) {
     const Json& given = move.at("writers");
-    Writers& writers = writers_.emplace();
+    Writers& writers = writers_.emplace(Writers{});
     writers.focus = given.at("focus");
     writers.space = static_cast<Space>(given.at("space").get<int>());
     writers.address = given.at("address");

@@ -77,10 +77,8 @@ void fuzz_answers(const std::string& file, const ResultOptions& options) {
   const RecordedKernels recorded = of_file(file, [&] { return parse_kernel_answers(read_file(file)); });
   const Target& own = *of_file(file, [&] { return &target(recorded.target); });
   if (!recorded.first_kernel.empty() && digest_of(random_kernel(own, recorded.seed, 0).complete().ptx) != recorded.first_kernel)
-    throw std::runtime_error(fmt::format(
-        "{}: this build makes other kernels of seed {}: read it with the build that wrote it, or one of the same version by the same "
-        "compiler",
-        file, recorded.seed));
+    throw std::runtime_error(
+        fmt::format("{}: this build makes other kernels of seed {}: read it with the version that wrote it", file, recorded.seed));
   EmulatorKernelRunner emulator(own);
   const Shard::Range part = share_of(options.shard, recorded.kernels.size(), "kernels");
   RunResult result = begun_result("fuzz --kernels --read-answers", &own, options.shard);

@@ -136,7 +136,7 @@ class Emitter {
     std::vector<Payload>& payloads = program_.payloads;
     std::vector<std::uint32_t> order(payloads.size()), number(payloads.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::ranges::stable_partition(order, [&](std::uint32_t i) { return accesses_global_memory(payloads[i]); });
+    std::stable_partition(order.begin(), order.end(), [&](std::uint32_t i) { return accesses_global_memory(payloads[i]); });
     std::vector<Payload> sorted;
     sorted.reserve(payloads.size());
     for (const std::uint32_t i : order) {

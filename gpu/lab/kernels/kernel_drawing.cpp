@@ -47,9 +47,16 @@ std::string KernelDrawing::destination(const Pool& pool, const Lines& taken) {
   return name;
 }
 
+/// From the last to the first, as recorded kernels have it.
+std::string KernelDrawing::drawn(std::string text) {
+  for (std::size_t at = text.rfind('?'); at != std::string::npos; at = text.rfind('?')) text.replace(at, 2, any(pool_named(text[at + 1])));
+  return text;
+}
+
 std::string KernelDrawing::guard() {
   if (!random.one_in(4)) return "";
-  return fmt::format("@{}{} ", random.one_in(2) ? "!" : "", any(pool_named('p')));
+  const std::string predicate = any(pool_named('p'));
+  return fmt::format("@{}{} ", random.one_in(2) ? "!" : "", predicate);
 }
 
 std::uint64_t KernelDrawing::own_offset(bool is_f64, std::uint32_t bytes) {

@@ -19,6 +19,7 @@ inline constexpr std::size_t slot_bytes = 8;  ///< of a register in the buffers
 inline constexpr std::uint32_t own_bytes = 64, table_bytes = 1024, counters = 16;
 
 /// A random kernel (kernel_program.h) while it is drawn: what may be drawn next, and the registers and memory that all statements share.
+/// A call has at most one argument that draws: which of two draws first is a compiler's choice, and kernels are the same by each of them.
 struct KernelDrawing {
   /// What statements a kernel has: all, all but branches and loops, products and their sums with few others between, or products and sums
   /// in any order, most of them, with branches and loops. ptxas 13.0 errs in some statements beside branches and decides otherwise about
@@ -40,8 +41,13 @@ struct KernelDrawing {
   /// A register for a result, not one of `taken`.
   std::string destination(const Pool& pool, const Lines& taken = {});
 
+  /// The text with a register for each "?x": one of the pool whose registers begin with %x.
+  std::string drawn(std::string text);
+
   /// "@%p1 " or, mostly, nothing.
   std::string guard();
+  /// The statement behind a guard.
+  std::string guarded(const std::string& statement) { return guard() + statement; }
 
   /// Where in a thread's own memory `bytes` bytes may go: the last 8 are for f64, which so holds no NaN of any payload.
   std::uint64_t own_offset(bool is_f64, std::uint32_t bytes);

@@ -17,7 +17,8 @@ void fill(KernelDrawing& d, std::vector<std::uint8_t>& in, const Pool& pool, std
   constexpr std::array classes{ScalarClass::ordinary, ScalarClass::ordinary, ScalarClass::ordinary,
                                ScalarClass::special,  ScalarClass::extreme,  ScalarClass::random};
   std::vector<std::uint64_t> values(d.threads());
-  fill_operand(pool.kind, classes[d.random.below(classes.size())], d.random.below(3), d.random.below(1 << 24), values);
+  const std::uint64_t first = d.random.below(1 << 24), operand = d.random.below(3);
+  fill_operand(pool.kind, classes[d.random.below(classes.size())], operand, first, values);
   constexpr std::uint64_t exponent = 0x7ff0000000000000, lowest = 0x0010000000000000;
   if (pool.kind == ValueKind::f64)
     for (std::uint64_t& value : values)

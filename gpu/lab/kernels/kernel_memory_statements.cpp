@@ -63,7 +63,7 @@ Lines read_table(KernelDrawing& d) {
   const std::string offset = d.any(pool_named('r'));
   return {fmt::format("and.b32 %t0, {}, {};", offset, (table_bytes - 1) & ~(what.bytes - 1)), "cvt.u64.u32 %v0, %t0;",
           "add.u64 %v0, %v0, %table;",
-          d.guard() + fmt::format("ld.global{}{} {}, [%v0];", d.random.one_in(2) ? ".nc" : "", what.type, list(what.registers))};
+          d.guarded(fmt::format("ld.global{}{} {}, [%v0];", d.random.one_in(2) ? ".nc" : "", what.type, list(what.registers)))};
 }
 
 Lines copy_asynchronously(KernelDrawing& d) {
@@ -88,8 +88,8 @@ Lines own_access(KernelDrawing& d) {
   const bool loads = d.random.one_in(2);
   const Moved what = moved(d, loads);
   const std::string address = fmt::format("[{}+{}]", place.base, d.own_offset(what.type == ".f64", what.bytes));
-  if (loads) return {d.guard() + fmt::format("ld{}{} {}, {};", place.opcode, what.type, list(what.registers), address)};
-  return {d.guard() + fmt::format("st{}{} {}, {};", place.opcode, what.type, address, list(what.registers))};
+  if (loads) return {d.guarded(fmt::format("ld{}{} {}, {};", place.opcode, what.type, list(what.registers), address))};
+  return {d.guarded(fmt::format("st{}{} {}, {};", place.opcode, what.type, address, list(what.registers)))};
 }
 
 std::string atomic_statement(KernelDrawing& d) {
@@ -112,20 +112,20 @@ std::string atomic_statement(KernelDrawing& d) {
                                                   {"dec.u32", "r"}}};
   const Operation& operation = operations[d.random.below(operations.size())];
   const std::string name = operation.name;
-  const Pool& pool = pool_named(operation.types[0]);
+  const char letter = operation.types[0];
+  const Pool& pool = pool_named(letter);
   const std::uint32_t bytes = static_cast<std::uint32_t>(pool.bits) / 8;
   const bool repeats = bytes == 8 || name.find(".f") != std::string::npos;  // in shared memory, until no other access intervened
   const bool commutes = name != "inc.u32" && name != "dec.u32" && name.find(".f") == std::string::npos;
   if (commutes && d.random.one_in(2))  // every operation has a counter of its own: different ones do not commute
-    return d.guard() + fmt::format("red.global.{} [%counters+{}], {};", name, 8 * (&operation - operations.data()), d.any(pool));
+    return d.guarded(d.drawn(fmt::format("red.global.{} [%counters+{}], ?{};", name, 8 * (&operation - operations.data()), letter)));
   const bool shared = d.random.one_in(2) && !(repeats && d.loops_around > 0);  // ptxas 13.0 takes two loops that begin together for one
   const std::string address = fmt::format("[{}+{}]", shared ? "%os" : "%og", d.own_offset(pool.kind == ValueKind::f64, bytes));
   const std::string space = shared ? "shared" : "global";
   switch (d.random.below(4)) {
-    case 0: return d.guard() + fmt::format("atom.{}.exch.b{} {}, {}, {};", space, pool.bits, d.any(pool), address, d.any(pool));
-    case 1:
-      return d.guard() + fmt::format("atom.{}.cas.b{} {}, {}, {}, {};", space, pool.bits, d.any(pool), address, d.any(pool), d.any(pool));
-    default: return d.guard() + fmt::format("atom.{}.{} {}, {}, {};", space, name, d.any(pool), address, d.any(pool));
+    case 0: return d.guarded(d.drawn(fmt::format("atom.{0}.exch.b{1} ?{2}, {3}, ?{2};", space, pool.bits, letter, address)));
+    case 1: return d.guarded(d.drawn(fmt::format("atom.{0}.cas.b{1} ?{2}, {3}, ?{2}, ?{2};", space, pool.bits, letter, address)));
+    default: return d.guarded(d.drawn(fmt::format("atom.{0}.{1} ?{2}, {3}, ?{2};", space, name, letter, address)));
   }
 }
 

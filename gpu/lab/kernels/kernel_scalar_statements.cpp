@@ -43,7 +43,7 @@ Lines scalar_statement(KernelDrawing& d) {
     sources.push_back(operand.carry ? "" : d.source(operand));
     if (!operand.carry) continue;
     const char* const mnemonic = d.random.one_in(2) ? "sub" : "add";  // each reads the other's CC.CF too
-    lines.push_back(fmt::format("{}.cc.u32 %t0, {}, {};", mnemonic, d.any(pool_named('r')), d.any(pool_named('r'))));
+    lines.push_back(d.drawn(fmt::format("{}.cc.u32 %t0, ?r, ?r;", mnemonic)));
   }
   use_number(d, shown, sources);
   lines.push_back((carries || !Choices::may_be_guarded(shown) ? "" : d.guard()) + shown.statement(results, sources));
@@ -55,17 +55,15 @@ std::string special_statement(KernelDrawing& d) {
   const std::string p = d.any(pool_named('p'));
   const std::uint64_t kind = d.random.below(6);
   switch (kind == 1 && d.has_branches() ? 0 : kind) {  // beside branches ptxas 13.0 packs what a source becomes later
-    case 0: return d.guard() + fmt::format("mov.u32 {}, {};", d.any(pool_named('r')), registers[d.random.below(registers.size())]);
-    case 1:
-      return d.guard() + fmt::format("mov.b64 {}, {{{}, {}}};", d.any(pool_named('l')), d.any(pool_named('r')), d.any(pool_named('f')));
-    case 2: return d.guard() + fmt::format("mov.b32 {{{}, {}}}, {};", "%h0", "%h1", d.any(pool_named('x')));
-    case 3:
-      return d.guard() + fmt::format("selp.b32 {}, {}, {}, {};", d.any(pool_named('r')), d.any(pool_named('r')), d.any(pool_named('f')), p);
-    case 4:
-      return d.guard() + fmt::format("selp.f32 {}, {}, {}, {};", d.any(pool_named('f')), d.any(pool_named('f')), d.any(pool_named('f')), p);
-    default:
-      return d.guard() + fmt::format("{}.pred {}, {}, {};", std::array{"and", "or", "xor"}[d.random.below(3)], d.any(pool_named('p')),
-                                     d.any(pool_named('p')), p);
+    case 0: return d.guarded(d.drawn(fmt::format("mov.u32 ?r, {};", registers[d.random.below(registers.size())])));
+    case 1: return d.guarded(d.drawn("mov.b64 ?l, {?r, ?f};"));
+    case 2: return d.guarded(d.drawn("mov.b32 {%h0, %h1}, ?x;"));
+    case 3: return d.guarded(d.drawn(fmt::format("selp.b32 ?r, ?r, ?f, {};", p)));
+    case 4: return d.guarded(d.drawn(fmt::format("selp.f32 ?f, ?f, ?f, {};", p)));
+    default: {
+      const std::string operands = d.drawn("?p, ?p");
+      return d.guarded(fmt::format("{}.pred {}, {};", std::array{"and", "or", "xor"}[d.random.below(3)], operands, p));
+    }
   }
 }
 

@@ -45,10 +45,8 @@ Lines statement_between(KernelDrawing& d) {
     case 2: return {fences[d.random.below(d.target.number >= 90 ? fences.size() : fences.size() - 1)]};
     default: {
       const auto& [opcode, letter] = divisions[d.random.below(divisions.size())];
-      const Pool& pool = pool_named(letter);
       const bool one_source = std::string_view(opcode).starts_with("sqrt") || std::string_view(opcode).starts_with("rcp");
-      return {one_source ? fmt::format("{}{} {}, {};", d.guard(), opcode, d.any(pool), d.any(pool))
-                         : fmt::format("{}{} {}, {}, {};", d.guard(), opcode, d.any(pool), d.any(pool), d.any(pool))};
+      return {d.guarded(d.drawn(fmt::format("{0} ?{1}, ?{1}{2};", opcode, letter, one_source ? "" : fmt::format(", ?{}", letter))))};
     }
   }
 }
@@ -71,10 +69,11 @@ KernelUnit contraction(KernelDrawing& d) {
   const std::string suffix = fmt::format("{}{}", type.ftz, type.name), product = fmt::format("{}0", type.temporaries),
                     second = fmt::format("{}1", type.temporaries);
   const auto multiply = [&](const std::string& to, const char* rounding) {
-    return fmt::format("mul{}{} {}, {}, {};", rounding, suffix, to, d.any(pool), d.any(pool));
+    return d.drawn(fmt::format("mul{0}{1} {2}, ?{3}, ?{3};", rounding, suffix, to, type.pool));
   };
   const auto sum = [&](const char* rounding, const std::string& left, const std::string& right) {
-    return fmt::format("{}{}{} {}, {}, {};", d.random.one_in(2) ? "add" : "sub", rounding, suffix, d.any(pool), left, right);
+    const std::string to = d.any(pool);
+    return fmt::format("{}{}{} {}, {}, {};", d.random.one_in(2) ? "add" : "sub", rounding, suffix, to, left, right);
   };
   const auto sum_of = [&](const char* rounding) {
     return d.random.one_in(2) ? sum(rounding, product, d.any(pool)) : sum(rounding, d.any(pool), product);
@@ -113,8 +112,9 @@ KernelUnit mixed_sum(KernelDrawing& d) {
     case 10: return unit_of({fmt::format("abs{}{} {}, {};", ftz, type.name, to, left)});
     default: {
       const char* const rounding = d.random.one_in(8) ? ".rn" : "";
-      return unit_of({(d.random.one_in(6) ? d.guard() : "") +
-                      fmt::format("{}{}{}{} {}, {}, {};", d.random.one_in(2) ? "add" : "sub", rounding, ftz, type.name, to, left, right)});
+      const std::string statement =
+          fmt::format("{}{}{}{} {}, {}, {};", d.random.one_in(2) ? "add" : "sub", rounding, ftz, type.name, to, left, right);
+      return unit_of({(d.random.one_in(6) ? d.guard() : "") + statement});
     }
   }
 }

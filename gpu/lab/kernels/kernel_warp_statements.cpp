@@ -31,14 +31,14 @@ std::string shuffle_statement(KernelDrawing& d) {
   const std::string lane = d.random.one_in(2) ? d.any(pool_named('r')) : fmt::format("{}", d.random.below(32));
   const std::uint64_t segments = std::array<std::uint64_t, 4>{0, 16, 24, 28}[d.random.below(4)];
   const char* const mode = std::array{"up", "down", "bfly", "idx"}[d.random.below(4)];
-  return fmt::format("shfl.sync.{} {}|{}, {}, {}, {}, 0xffffffff;", std::string(mode) + ".b32", d.any(pool_named('f')),
-                     d.any(pool_named('p')), d.any(pool_named('f')), lane, segments << 8 | (mode[0] == 'u' ? 0u : 31u));
+  return d.drawn(fmt::format("shfl.sync.{}.b32 ?f|?p, ?f, {}, {}, 0xffffffff;", mode, lane, segments << 8 | (mode[0] == 'u' ? 0u : 31u)));
 }
 
 std::string absence(KernelDrawing& d, int depth) {
   if (d.loops_around > 0 || d.random.one_in(depth > 0 ? 2 : 4)) {
     const std::string lane = d.random.one_in(2) ? d.any(pool_named('r')) : fmt::format("{}", d.random.below(32));
-    return absent_shuffle(d.random, depth, d.any(pool_named('f')), d.any(pool_named('p')), d.any(pool_named('f')), lane);
+    const std::string value = d.any(pool_named('f')), in_range = d.any(pool_named('p')), result = d.any(pool_named('f'));
+    return absent_shuffle(d.random, depth, result, in_range, value, lane);
   }
   const EarlyExit made =
       early_exit(d.random, d.any(pool_named('r')), d.threads_of_block / warp_size, static_cast<std::uint32_t>(d.threads()));
@@ -51,7 +51,10 @@ Lines barrier_statements(KernelDrawing& d) {
   const std::uint64_t kind = d.random.below(4);
   switch (kind == 1 && d.has_branches() ? 0 : kind) {  // ptxas 13.0 repeats the barrier in a branch where alone the result is used
     case 0: return {fmt::format("bar.red.popc.u32 {}, 0, {};", d.any(pool_named('r')), p)};
-    case 1: return {fmt::format("bar.red.{}.pred {}, 0, {};", d.random.one_in(2) ? "and" : "or", d.any(pool_named('p')), p)};
+    case 1: {
+      const std::string result = d.any(pool_named('p'));
+      return {fmt::format("bar.red.{}.pred {}, 0, {};", d.random.one_in(2) ? "and" : "or", result, p)};
+    }
     default: {  // a word of another thread
       const std::uint64_t distance = d.random.below(d.threads_of_block);
       const std::uint64_t at = d.own_offset(false, 4);

@@ -66,8 +66,9 @@ class KernelGenerator {
   KernelUnit branch(int depth) {
     const int label = labels_++;
     const std::string p = fmt::format("%k{}", depth);
-    const std::string condition = fmt::format("and.b32 %t0, {}, {};\nsetp.ne.u32 {}, %t0, 0;\nvote.sync.ballot.b32 %m{}, {}, %m{};\n",
-                                              d_.any(pool_named('r')), 1u << d_.random.below(32), p, depth + 1, p, depth);
+    const std::uint32_t lanes = 1u << d_.random.below(32);
+    const std::string condition = d_.drawn(fmt::format(
+        "and.b32 %t0, ?r, {};\nsetp.ne.u32 {}, %t0, 0;\nvote.sync.ballot.b32 %m{}, {}, %m{};\n", lanes, p, depth + 1, p, depth));
     if (d_.random.one_in(2))
       return {{fmt::format("{}@!{} bra $end{};", condition, p, label), fmt::format("$end{}:", label)}, {body(depth + 1)}};
     const std::string others = fmt::format("not.b32 %o{0}, %m{0};\nand.b32 %o{0}, %o{0}, %m{1};\n", depth + 1, depth);

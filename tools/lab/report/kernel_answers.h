@@ -10,9 +10,8 @@
 
 namespace warpmat {
 
-// What a GPU gave for random kernels, small enough to bring home: a line each. The kernels are not stored, seed and number make them again,
-// in a build by the same compiler: which of a call's arguments is drawn first is its choice. The first line has a digest of kernel 0's
-// text, by which a build of another one is refused.
+// What a GPU gave for random kernels, small enough to bring home: a line each. The kernels are not stored, seed and number make them again.
+// The first line has a digest of kernel 0's text, by which a version that draws others is refused.
 //
 //   # seed 7, sm_90a, kernel 0 5ad2e07c31b9
 //   0 91c0f5e2ab34
