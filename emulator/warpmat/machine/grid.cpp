@@ -117,7 +117,14 @@ class UnorderedGrid final : public GridRun {
 
   bool can_repeat() const override {
     constexpr std::size_t most_bytes = 1 << 20;
-    return error_ == nullptr && quick_.front()->ready() && quick_.front()->kept_bytes() * quick_.size() <= most_bytes;
+    std::size_t bytes = 0;
+    bool ready = false;  // of a thread that had blocks: others may have had none
+    for (const auto& quick : quick_) {
+      if (quick == nullptr) continue;
+      bytes += quick->kept_bytes();
+      ready |= quick->ready();
+    }
+    return error_ == nullptr && ready && bytes <= most_bytes;
   }
 
   void begin_again() override {
