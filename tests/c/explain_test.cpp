@@ -295,6 +295,10 @@ TEST_CASE("C: wmma.load and wmma.store without a stride do as with the one that 
     }
     for (MatrixMove* const one : {&with, &null, &missing}) REQUIRE(warpmat_execute(instruction, &one->call, 1, nullptr) == WARPMAT_OK);
     CHECK((null.warp == with.warp && missing.warp == with.warp));
+    missing.call.operand_count = 1;
+    auto error = sized<warpmat_error>();
+    CHECK(warpmat_execute(instruction, &missing.call, 1, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message) == form.opcode + ": 2 operands are needed; 1 given");
     (form.mnemonic == Mnemonic::wmma_load ? loads : stores) += 1;
   }
   CHECK((loads > 20 && stores > 5));
