@@ -83,28 +83,6 @@ TEST_CASE("C: launches on several threads run on those that the program gives", 
   CHECK(teams == 1);
 }
 
-TEST_CASE("C: a kernel that does not compute the product which its launch tells ends with WARPMAT_MISPAIRED", "[c]") {
-  const Kernel kernel(std::string(head) + ".visible .entry k(.param .u64 A, .param .u64 B, .param .u64 C) {\n  ret;\n}\n");
-  warpmat_device_memory* const memory = warpmat_device_memory_create(nullptr);
-  std::uint64_t a = 0, b = 0, c = 0;
-  REQUIRE(warpmat_buffer_allocate(memory, 16 * 16 * 2, "A", &a, nullptr) == WARPMAT_OK);
-  REQUIRE(warpmat_buffer_allocate(memory, 8 * 16 * 2, "B", &b, nullptr) == WARPMAT_OK);
-  REQUIRE(warpmat_buffer_allocate(memory, 16 * 8 * 4, "C", &c, nullptr) == WARPMAT_OK);
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(a), WARPMAT_ARGUMENT(b), WARPMAT_ARGUMENT(c)};
-  warpmat_launch_config config = config_of(arguments, 1, 32);
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_OK);
-  config.gemm = "C=A*B^T:16x8x16";
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_MISPAIRED);
-  CHECK(std::string(error.message).find("128 of 128 elements of C") != std::string::npos);
-  CHECK(std::string(warpmat_status_name(WARPMAT_MISPAIRED)) == "WARPMAT_MISPAIRED");
-  config.gemm = "C=A";
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
-  config.size = offsetof(warpmat_launch_config, gemm);
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_OK);
-  warpmat_device_memory_free(memory);
-}
-
 TEST_CASE("C: a kernel is launched, and a variable of its module read and set", "[c]") {
   const Kernel kernel(std::string(head) + R"(.global .u32 bias = 5;
 .visible .entry number(.param .u64 p, .param .u32 scale) {
