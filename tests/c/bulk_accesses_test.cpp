@@ -297,26 +297,6 @@ TEST_CASE("C: the accesses of a linear bulk copy are one read and one write", "[
   }
 }
 
-TEST_CASE("C: an observer may end a launch at a bulk copy", "[c][accesses]") {
-  const Kernel kernel(copying("cp.async.bulk.global.shared::cta.bulk_group [%global], [%tile], %bytes;", true), "k");
-  DeviceMemory memory;
-  const std::uint64_t tensor = memory.allocate(global_bytes, "tensor"), out = memory.allocate(shared_bytes, "out");
-  auto callbacks = sized<warpmat_observer>();
-  callbacks.bulk = refuse_copy;
-  c::CallbackObserver refusing(callbacks);
-  LaunchOptions options;
-  options.observers = {&refusing};
-  try {
-    launch(kernel, {.shared_bytes = shared_bytes}, memory,
-           {Argument(TensorMap::Encoded{}), out, tensor, std::uint32_t{16}, std::uint32_t{0}, Argument(std::array<std::uint8_t, 32>{})},
-           options);
-    CHECK(false);
-  } catch (const Trap& trap) {
-    CHECK(trap.kind == Trap::Kind::stopped);
-    CHECK(trap.site.statement == "cp.async.bulk.global.shared::cta.bulk_group");
-  }
-}
-
 TEST_CASE("C: bulk accesses that the hardware refuses are refused with the reason", "[c][accesses]") {
   auto error = sized<warpmat_error>();
   std::size_t count = 0;
