@@ -198,23 +198,6 @@ void compare(const Copy& copy, std::mt19937_64& random) {
   CHECK((bytes_written == expected));
 }
 
-TensorMap::Arguments tile_map(std::uint32_t rank, TensorMap::Swizzle swizzle) {
-  TensorMap::Arguments map;
-  map.type = TensorMap::Type::u16;
-  map.rank = rank;
-  map.swizzle = swizzle;
-  const std::array<std::uint64_t, 5> dims{40, 9, 5, 3, 2};
-  const std::array<std::uint32_t, 5> box{16, 4, 2, 2, 1};
-  std::uint64_t stride = 2;
-  for (std::size_t i = 0; i < rank; ++i) {
-    map.dims[i] = dims[i];
-    map.box[i] = box[i];
-    stride = i == 0 ? 96 : stride * dims[i];  // rows of 80 bytes, 96 apart
-    if (i + 1 < rank) map.strides[i] = stride;
-  }
-  return map;
-}
-
 std::string tensor_issue(std::uint32_t rank, bool stores, bool im2col) {
   std::string at, offsets;
   for (std::uint32_t i = 0; i < rank; ++i) at += fmt::format("{}%c{}", i == 0 ? "" : ", ", i);
@@ -314,26 +297,6 @@ TEST_CASE("C: the accesses of a linear bulk copy are one read and one write", "[
   }
 }
 
-TEST_CASE("C: an observer may end a launch at a bulk copy", "[c][accesses]") {
-  const Kernel kernel(copying("cp.async.bulk.global.shared::cta.bulk_group [%global], [%tile], %bytes;", true), "k");
-  DeviceMemory memory;
-  const std::uint64_t tensor = memory.allocate(global_bytes, "tensor"), out = memory.allocate(shared_bytes, "out");
-  auto callbacks = sized<warpmat_observer>();
-  callbacks.bulk = refuse_copy;
-  c::CallbackObserver refusing(callbacks);
-  LaunchOptions options;
-  options.observers = {&refusing};
-  try {
-    launch(kernel, {.shared_bytes = shared_bytes}, memory,
-           {Argument(TensorMap::Encoded{}), out, tensor, std::uint32_t{16}, std::uint32_t{0}, Argument(std::array<std::uint8_t, 32>{})},
-           options);
-    CHECK(false);
-  } catch (const Trap& trap) {
-    CHECK(trap.kind == Trap::Kind::stopped);
-    CHECK(trap.site.statement == "cp.async.bulk.global.shared::cta.bulk_group");
-  }
-}
-
 TEST_CASE("C: bulk accesses that the hardware refuses are refused with the reason", "[c][accesses]") {
   auto error = sized<warpmat_error>();
   std::size_t count = 0;
@@ -349,9 +312,8 @@ TEST_CASE("C: bulk accesses that the hardware refuses are refused with the reaso
   copy.bytes = 32;
   copy.shared = 8;
   CHECK(message() == "both addresses are multiples of 16");
-  TensorMap::Arguments map = tile_map(2, TensorMap::Swizzle::none);
-  map.address = 4096;
-  TensorMap::Encoded encoded = TensorMap(map).encode();
+  TensorMap::Encoded encoded =
+      TensorMap({.type = TensorMap::Type::u16, .rank = 2, .address = 4096, .dims = {40, 9}, .strides = {96}, .box = {16, 4}}).encode();
   copy.map = encoded.data();
   CHECK(message() == "the address in shared memory is a multiple of 128");
   copy.shared = 128;

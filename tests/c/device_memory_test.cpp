@@ -62,6 +62,10 @@ class Memory {
   warpmat_status find(std::uint64_t at) { return warpmat_buffer_find(memory, at, &info, &error); }
   warpmat_status find_name(const char* name) { return warpmat_buffer_find_name(memory, name, &info, &error); }
   std::string message() const { return error.message; }
+  void refused(warpmat_status status, const std::string& part) const {
+    CHECK(status == WARPMAT_BAD_ARGUMENT);
+    CHECK_THAT(message(), ContainsSubstring(part));
+  }
   std::string describe(std::uint64_t at) {
     std::size_t length = 0;
     CHECK(warpmat_address_describe(memory, at, nullptr, 0, &length, &error) == WARPMAT_OK);
@@ -113,14 +117,11 @@ TEST_CASE("a C memory begins at a chosen address, and its buffers are aligned as
 
   const std::uint64_t before = memory.address;
   for (const std::uint64_t alignment : {0u, 3u, 257u}) {
-    CHECK(memory.allocate(10, alignment) == WARPMAT_BAD_ARGUMENT);
-    CHECK_THAT(memory.message(), ContainsSubstring("is not a power of two"));
+    memory.refused(memory.allocate(10, alignment), "is not a power of two");
   }
   CHECK(memory.address == before);
-  CHECK(warpmat_buffer_allocate_aligned(nullptr, 1, 256, nullptr, &memory.address, &memory.error) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(memory.message(), ContainsSubstring("the memory is null"));
-  CHECK(warpmat_buffer_allocate_aligned(memory.memory, 1, 256, nullptr, nullptr, &memory.error) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(memory.message(), ContainsSubstring("address is null"));
+  memory.refused(warpmat_buffer_allocate_aligned(nullptr, 1, 256, nullptr, &memory.address, &memory.error), "the memory is null");
+  memory.refused(warpmat_buffer_allocate_aligned(memory.memory, 1, 256, nullptr, nullptr, &memory.error), "address is null");
 }
 
 TEST_CASE("a C memory whose addresses are at an end says so", "[c][memory]") {
@@ -150,22 +151,18 @@ TEST_CASE("C places buffers where another memory had them, without overlap", "[c
   CHECK(memory.word(0x7000) == 0x0403'0201);
   CHECK(warpmat_buffer_bytes(memory.memory, 0x7002, 4, nullptr) == nullptr);  // they are two buffers
   for (const std::uint64_t address : {0x6ffdu, 0x7000u, 0x7003u, 0x7007u}) {
-    CHECK(memory.place(address, contents) == WARPMAT_BAD_ARGUMENT);
-    CHECK_THAT(memory.message(), ContainsSubstring("overlap another buffer"));
+    memory.refused(memory.place(address, contents), "overlap another buffer");
   }
   CHECK(warpmat_buffer_place(memory.memory, 0x6000, nullptr, 0, nullptr, nullptr) == WARPMAT_BAD_ARGUMENT);  // one begins there
   REQUIRE(warpmat_buffer_free(memory.memory, 0x7000, nullptr) == WARPMAT_OK);
   CHECK(memory.place(0x7000, contents) == WARPMAT_BAD_ARGUMENT);  // accesses to what was freed remain errors
-  CHECK(memory.place(UINT64_MAX - 2, contents) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(memory.message(), ContainsSubstring("end beyond the last address"));
+  memory.refused(memory.place(UINT64_MAX - 2, contents), "end beyond the last address");
   for (const std::uint64_t address : {0x7dff'ffff'fffdu, 0x7e00'0000'0000u, 0x7e02'ffff'ffffu}) {
-    CHECK(memory.place(address, contents) == WARPMAT_BAD_ARGUMENT);
-    CHECK_THAT(memory.message(), ContainsSubstring("windows of shared, local and parameter memory"));
+    memory.refused(memory.place(address, contents), "windows of shared, local and parameter memory");
   }
   CHECK(memory.place(0x7dff'ffff'fffc, contents) == WARPMAT_OK);
   CHECK(memory.place(0x7e03'0000'0000, contents) == WARPMAT_OK);
-  CHECK(warpmat_buffer_place(memory.memory, 0x8000, nullptr, 4, nullptr, &memory.error) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(memory.message(), ContainsSubstring("the contents is null"));
+  memory.refused(warpmat_buffer_place(memory.memory, 0x8000, nullptr, 4, nullptr, &memory.error), "the contents is null");
   CHECK(warpmat_buffer_place(nullptr, 0x8000, contents.data(), 4, nullptr, &memory.error) == WARPMAT_BAD_ARGUMENT);
 }
 
@@ -190,8 +187,7 @@ TEST_CASE("C finds the buffer of an address and of a name", "[c][memory]") {
   CHECK(memory.info.freed == 1);
   CHECK(std::string(memory.info.name) == "A");
   for (const char* const none : {"A", "twice", "B"}) {
-    CHECK(memory.find_name(none) == WARPMAT_BAD_ARGUMENT);
-    CHECK_THAT(memory.message(), ContainsSubstring("'" + std::string(none) + "'"));
+    memory.refused(memory.find_name(none), "'" + std::string(none) + "'");
   }
   for (const std::uint64_t nothing : {std::uint64_t{0}, a - 1, a + 1024, std::uint64_t{UINT64_MAX}})
     CHECK(memory.find(nothing) == WARPMAT_OUT_OF_RANGE);
@@ -199,15 +195,12 @@ TEST_CASE("C finds the buffer of an address and of a name", "[c][memory]") {
   CHECK_THAT(memory.message(), ContainsSubstring("no buffer contains 0x10400: 0 bytes beyond the end of buffer 'A'"));
 
   CHECK(warpmat_buffer_find(nullptr, a, &memory.info, &memory.error) == WARPMAT_BAD_ARGUMENT);
-  CHECK(warpmat_buffer_find(memory.memory, a, nullptr, &memory.error) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(memory.message(), ContainsSubstring("info is null"));
+  memory.refused(warpmat_buffer_find(memory.memory, a, nullptr, &memory.error), "info is null");
   CHECK(warpmat_buffer_find_name(nullptr, "A", &memory.info, &memory.error) == WARPMAT_BAD_ARGUMENT);
-  CHECK(memory.find_name(nullptr) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(memory.message(), ContainsSubstring("the name is null"));
+  memory.refused(memory.find_name(nullptr), "the name is null");
   CHECK(warpmat_buffer_find_name(memory.memory, "A", nullptr, &memory.error) == WARPMAT_BAD_ARGUMENT);
   memory.info.size = 8;
-  CHECK(memory.find(a) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(memory.message(), ContainsSubstring("the size of info"));
+  memory.refused(memory.find(a), "the size of info");
   CHECK(memory.find_name("A") == WARPMAT_BAD_ARGUMENT);
 }
 
@@ -249,8 +242,7 @@ TEST_CASE("C lists the variables of a module with their places", "[c][memory]") 
 
   auto variable = sized<warpmat_module_variable>();
   for (const int index : {-1, 3}) {
-    CHECK(warpmat_kernel_variable(kernel.kernel, index, memory.memory, &variable, &memory.error) == WARPMAT_BAD_ARGUMENT);
-    CHECK_THAT(memory.message(), ContainsSubstring("none of the module's 3"));
+    memory.refused(warpmat_kernel_variable(kernel.kernel, index, memory.memory, &variable, &memory.error), "none of the module's 3");
   }
   CHECK(warpmat_kernel_variable(nullptr, 0, memory.memory, &variable, &memory.error) == WARPMAT_BAD_ARGUMENT);
   CHECK(warpmat_kernel_variable(kernel.kernel, 0, memory.memory, nullptr, &memory.error) == WARPMAT_BAD_ARGUMENT);
@@ -267,16 +259,14 @@ TEST_CASE("C says where variables of a module lie", "[c][memory]") {
     return warpmat_place_variables(kernel.kernel, memory.memory, places.data(), places.size(), &memory.error);
   };
   const auto expect_wrong = [&](const std::vector<warpmat_variable_place>& places, const char* part) {
-    CHECK(placed(places) == WARPMAT_BAD_ARGUMENT);
-    CHECK_THAT(memory.message(), ContainsSubstring(part));
+    memory.refused(placed(places), part);
   };
   expect_wrong({{"elsewhere", 0x7000}}, "no .global or .const variable 'elsewhere'");
   expect_wrong({{"there", 0x7004}}, "'there' of 8 bytes does not lie in one buffer at 0x7004");
   expect_wrong({{"there", 0x6000}}, "4096 bytes before buffer 'there'");
   expect_wrong({{"there", 0x7000}, {"there", 0x7000}}, "'there' has two places");
   expect_wrong({{nullptr, 0x7000}}, "the name of a place is null");
-  CHECK(warpmat_place_variables(kernel.kernel, memory.memory, nullptr, 1, &memory.error) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(memory.message(), ContainsSubstring("places is null"));
+  memory.refused(warpmat_place_variables(kernel.kernel, memory.memory, nullptr, 1, &memory.error), "places is null");
   CHECK(warpmat_place_variables(nullptr, memory.memory, nullptr, 0, &memory.error) == WARPMAT_BAD_ARGUMENT);
   CHECK(warpmat_place_variables(kernel.kernel, nullptr, nullptr, 0, &memory.error) == WARPMAT_BAD_ARGUMENT);
 
@@ -305,8 +295,7 @@ TEST_CASE("C sets the size of the heap of malloc() before a kernel uses it", "[c
     INFO(memory.error.message);
     REQUIRE(status == WARPMAT_OK);
     CHECK((memory.word(memory.address) == 0 && memory.word(memory.address + 4) == 0) == small);
-    CHECK(warpmat_device_memory_set_heap_bytes(memory.memory, 4096, &memory.error) == WARPMAT_BAD_ARGUMENT);
-    CHECK_THAT(memory.message(), ContainsSubstring("a kernel has used the heap already"));
+    memory.refused(warpmat_device_memory_set_heap_bytes(memory.memory, 4096, &memory.error), "a kernel has used the heap already");
   }
   warpmat_error error = sized<warpmat_error>();
   CHECK(warpmat_device_memory_set_heap_bytes(nullptr, 4096, &error) == WARPMAT_BAD_ARGUMENT);

@@ -161,25 +161,5 @@ TEST_CASE("C: what is wrong with a call of a scalar instruction", "[c][find]") {
   CHECK(message([](auto& call, auto&) { call.flags = 64; }) == "fma.rn.f32: flags 0x40 are not known");
 }
 
-TEST_CASE("C: a matrix call may leave out the stride, which is optional and at the end", "[c]") {
-  const warpmat_instruction* const load = found("wmma.load.a.sync.aligned.row.m16n16k16.f16", "sm_90");
-  std::vector<std::uint32_t> r(8 * 32), address(32);
-  std::vector<std::uint8_t> bytes(512, 7);
-  auto memory = sized<warpmat_memory>();
-  memory.bytes = bytes.data();
-  memory.byte_count = bytes.size();
-  const warpmat_registers operands[] = {WARPMAT_REGISTER_MAJOR(r.data(), 256), WARPMAT_REGISTER_MAJOR(address.data(), 32)};
-  auto call = sized<warpmat_call>();
-  call.operands = operands;
-  call.operand_count = 2;
-  call.memory = &memory;
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_execute(load, &call, 1, &error) == WARPMAT_OK);
-  CHECK(r[255] == 0x07070707);
-  call.operand_count = 1;
-  CHECK(warpmat_execute(load, &call, 1, &error) == WARPMAT_BAD_ARGUMENT);
-  CHECK(std::string(error.message) == "wmma.load.a.sync.aligned.row.m16n16k16.f16: 2 operands are needed; 1 given");
-}
-
 }  // namespace
 }  // namespace warpmat::c_find_test

@@ -13,8 +13,8 @@ namespace {
 constexpr const char* head = ".version 8.0\n.target sm_80\n.address_size 64\n";  // three lines
 
 /// A kernel of `body`, with parameter p and the registers that bodies here use.
-std::string kernel_text(const std::string& body) {
-  return std::string(head) +
+std::string kernel_text(const std::string& body, const char* target = "sm_80") {
+  return fmt::format(".version 8.0\n.target {}\n.address_size 64\n", target) +
          ".visible .entry k(.param .u64 p) {\n  .reg .b32 t, v; .reg .b64 a; .reg .pred q; .shared .align 16 .b8 tile[256];\n" +
          "  ld.param.u64 a, [p];\n  mov.u32 t, %tid.x;\n" + body + "  ret;\n}\n";
 }
@@ -55,6 +55,10 @@ void append(void* user, const char* printed, std::size_t bytes) {
   static_cast<std::string*>(user)->append(printed, bytes);
 }
 
+void note(void* user, const char* text) {
+  static_cast<std::vector<std::string>*>(user)->emplace_back(text);
+}
+
 int teams = 0, team_jobs = 0;
 
 void run_alone(int jobs, void (*work)(void* data), void* data) {
@@ -64,43 +68,19 @@ void run_alone(int jobs, void (*work)(void* data), void* data) {
 }
 
 TEST_CASE("C: launches on several threads run on those that the program gives", "[c]") {
-  const Kernel kernel(std::string(head) + ".visible .entry k() {\n  ret;\n}\n");
-  warpmat_device_memory* const memory = warpmat_device_memory_create(nullptr);
-  warpmat_launch_config config = config_of({}, 9, 32);
+  Launched launched(kernel_text(""), 4);
+  launched.config.grid[0] = 9;
   teams = 0;
   warpmat_set_threads(run_alone);
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, nullptr) == WARPMAT_OK);
+  CHECK(launched.run() == WARPMAT_OK);
   CHECK(teams == 0);
-  config.jobs = 3;
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, nullptr) == WARPMAT_OK);
+  launched.config.jobs = 3;
+  CHECK(launched.run() == WARPMAT_OK);
   CHECK(teams == 1);
   CHECK(team_jobs == 3);
   warpmat_set_threads(nullptr);
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, nullptr) == WARPMAT_OK);
+  CHECK(launched.run() == WARPMAT_OK);
   CHECK(teams == 1);
-  warpmat_device_memory_free(memory);
-}
-
-TEST_CASE("C: a kernel that does not compute the product which its launch tells ends with WARPMAT_MISPAIRED", "[c]") {
-  const Kernel kernel(std::string(head) + ".visible .entry k(.param .u64 A, .param .u64 B, .param .u64 C) {\n  ret;\n}\n");
-  warpmat_device_memory* const memory = warpmat_device_memory_create(nullptr);
-  std::uint64_t a = 0, b = 0, c = 0;
-  REQUIRE(warpmat_buffer_allocate(memory, 16 * 16 * 2, "A", &a, nullptr) == WARPMAT_OK);
-  REQUIRE(warpmat_buffer_allocate(memory, 8 * 16 * 2, "B", &b, nullptr) == WARPMAT_OK);
-  REQUIRE(warpmat_buffer_allocate(memory, 16 * 8 * 4, "C", &c, nullptr) == WARPMAT_OK);
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(a), WARPMAT_ARGUMENT(b), WARPMAT_ARGUMENT(c)};
-  warpmat_launch_config config = config_of(arguments, 1, 32);
-  auto error = sized<warpmat_error>();
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_OK);
-  config.gemm = "C=A*B^T:16x8x16";
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_MISPAIRED);
-  CHECK(std::string(error.message).find("128 of 128 elements of C") != std::string::npos);
-  CHECK(std::string(warpmat_status_name(WARPMAT_MISPAIRED)) == "WARPMAT_MISPAIRED");
-  config.gemm = "C=A";
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
-  config.size = offsetof(warpmat_launch_config, gemm);
-  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, &error) == WARPMAT_OK);
-  warpmat_device_memory_free(memory);
 }
 
 TEST_CASE("C: a kernel is launched, and a variable of its module read and set", "[c]") {
@@ -145,76 +125,66 @@ TEST_CASE("C: what ends a launch may be told to warn", "[c]") {
     const char* checks;
     const char* text;
   };
-  for (const Row& row : {Row{"  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n", nullptr, WARPMAT_UNWRITTEN, "uses",
+  for (const Row& row : {Row{"  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n", "sm_80", WARPMAT_UNWRITTEN, "uses",
                              "what is stored in global memory comes from uninitialised shared memory"},
                          Row{"  st.shared.u32 [tile], t;\n  bar.sync 0;\n  setp.eq.u32 q, t, 0;\n"
                              "  @q cp.async.bulk.global.shared::cta.bulk_group [a], [tile], 16;\n"
                              "  @q cp.async.bulk.commit_group;\n  @q cp.async.bulk.wait_group 0;\n",
                              "sm_90", WARPMAT_UNORDERED, "copies", "no fence.proxy.async since then lets it see that"}}) {
-    const Kernel kernel(kernel_text(row.body), nullptr, row.target);
-    const Memory memory(256);
-    const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-    warpmat_launch_config config = config_of(arguments, 1, 32);
-    auto error = sized<warpmat_error>();
-    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == row.status);
+    Launched launched(kernel_text(row.body, row.target), 256);
+    CHECK(launched.run() == row.status);
     std::vector<std::string> warnings;
-    config.user = &warnings;
-    config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); };
-    config.checks = row.checks;
-    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
+    launched.config.user = &warnings;
+    launched.config.warn = note;
+    launched.config.checks = row.checks;
+    CHECK(launched.run() == WARPMAT_OK);
     REQUIRE(warnings.size() == 1);
     CHECK(contains(warnings[0], row.text));
     if (row.status != WARPMAT_UNWRITTEN) continue;
-    config.checks = "races,stores";
-    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNWRITTEN);
-    config.checks = "racing";
-    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
-    CHECK(std::string(error.message).find("'racing' is no check: there are uninitialised, ") == 0);
+    launched.config.checks = "races,stores";
+    CHECK(launched.run() == WARPMAT_UNWRITTEN);
+    launched.config.checks = "racing";
+    CHECK(launched.run() == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(launched.error.message).find("'racing' is no check: there are uninitialised, ") == 0);
   }
 }
 
 TEST_CASE("C: a byte that another thread sets ends a launch", "[c]") {
-  const Kernel kernel(kernel_text("$endless:\n  st.global.u32 [a], 7;\n  bra $endless;\n"));
-  const Memory memory(256);
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-  warpmat_launch_config config = config_of(arguments, 1, 32);
-  config.most_operations = 2'000'000'000;  // should the byte not be looked at
+  Launched launched(kernel_text("$endless:\n  st.global.u32 [a], 7;\n  bra $endless;\n"), 256);
+  launched.config.most_operations = 2'000'000'000;  // should the byte not be looked at
   std::atomic<std::uint8_t> stop{0};
-  config.stop = reinterpret_cast<const std::uint8_t*>(&stop);
-  auto error = sized<warpmat_error>();
+  launched.config.stop = reinterpret_cast<const std::uint8_t*>(&stop);
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     stop = 1;
   });
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_LIMIT);
+  CHECK(launched.run() == WARPMAT_LIMIT);
   other.join();
-  CHECK(std::string(error.message).find("the launch was stopped from outside") != std::string::npos);
-  CHECK(memory.word(0) == 7);
-  config.most_operations = 1000;
-  config.size = offsetof(warpmat_launch_config, stop);  // a program compiled before
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_LIMIT);
-  CHECK(std::string(error.message).find("stopped from outside") == std::string::npos);
+  CHECK(contains(launched.error.message, "the launch was stopped from outside"));
+  CHECK(launched.word(0) == 7);
+  launched.config.most_operations = 1000;
+  launched.config.size = offsetof(warpmat_launch_config, stop);  // a program compiled before
+  CHECK(launched.run() == WARPMAT_LIMIT);
+  CHECK(!contains(launched.error.message, "stopped from outside"));
 }
 
 TEST_CASE("C: what a GPU may not reproduce is told after the launch", "[c]") {
-  const Kernel kernel(
+  Launched launched(
       kernel_text("  .reg .b32 r, x;\n  shl.b32 v, t, 2;\n  mov.u32 r, tile;\n  add.u32 v, v, r;\n  st.shared.u32 [v], t;\n  st.shared.u32 "
                   "[v+128], t;\n"
                   "  bar.sync 0;\n  shr.u32 v, t, 1;\n  shl.b32 v, v, 4;\n  and.b32 v, v, 127;\n  add.u32 v, v, r;\n"
                   "  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {x}, [v];\n"  // lanes 0 and 1 have one row
-                  "  setp.lt.u32 q, t, 16;\n  @q shfl.sync.idx.b32 v, t, 20, 31, 0xffff;\n"));
-  const Memory memory(256);
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-  warpmat_launch_config config = config_of(arguments, 1, 32);
+                  "  setp.lt.u32 q, t, 16;\n  @q shfl.sync.idx.b32 v, t, 20, 31, 0xffff;\n"),
+      256);
   std::vector<std::string> told;
-  config.user = &told;
-  config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->emplace_back(text); };
-  REQUIRE(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, nullptr) == WARPMAT_OK);
+  launched.config.user = &told;
+  launched.config.warn = note;
+  REQUIRE(launched.run() == WARPMAT_OK);
   REQUIRE(told.size() == 2);
   CHECK(told[0].find("lanes 0 and 1 have the address of one row") != std::string::npos);
   CHECK(told[1].find("(shfl.sync.idx.b32) reads lanes that take no part, which PTX leaves undefined") != std::string::npos);
-  config.size = offsetof(warpmat_launch_config, warn);  // a program compiled before
-  REQUIRE(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, nullptr) == WARPMAT_OK);
+  launched.config.size = offsetof(warpmat_launch_config, warn);  // a program compiled before
+  REQUIRE(launched.run() == WARPMAT_OK);
   CHECK(told.size() == 2);
 }
 
@@ -241,14 +211,13 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
       {"  setp.lt.u32 q, t, 16;\n  mov.u32 v, 60;\n  @q bar.sync 1, v;\n", WARPMAT_MISUSE, 0, false},
   };
   for (const Mistake& mistake : mistakes) {
-    const Kernel kernel(kernel_text(mistake.body));
-    const Memory memory(256);
-    const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-    warpmat_launch_config config = config_of(arguments, 2, 64);
-    config.checks = mistake.checks;
-    config.most_operations = mistake.most_operations;
-    auto error = sized<warpmat_error>();
-    const warpmat_status status = warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error);
+    Launched launched(kernel_text(mistake.body), 256);
+    launched.config.grid[0] = 2;
+    launched.config.block[0] = 64;
+    launched.config.checks = mistake.checks;
+    launched.config.most_operations = mistake.most_operations;
+    const warpmat_status status = launched.run();
+    const warpmat_error& error = launched.error;
     INFO(mistake.body << error.message);
     CHECK(warpmat_status_name(status) == std::string(warpmat_status_name(mistake.status)));
     CHECK(error.status == status);
@@ -258,7 +227,7 @@ TEST_CASE("C: a kernel's mistakes have a kind, a place and an address", "[c]") {
     CHECK(error.block[0] == 0);
     CHECK((error.address != 0) == mistake.address);
     CHECK(std::string(error.message).starts_with("kernel 'k', block (0, 0, 0)"));
-    CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, nullptr) == status);
+    CHECK(warpmat_launch(launched.kernel, &launched.config, launched.memory, nullptr, nullptr) == status);
   }
 }
 

@@ -61,13 +61,7 @@ void note(void* user, const warpmat_why* why) {
 
 /// The product's kernel on buffers A, B and C.
 struct Product {
-  explicit Product(const char* b1) {
-    warpmat_module* const module = warpmat_module_parse(product_text(b1).c_str(), &error);
-    INFO(error.message);
-    REQUIRE(module != nullptr);
-    kernel = warpmat_kernel_create(module, "k", nullptr, 0, &error);
-    REQUIRE(kernel != nullptr);
-    warpmat_module_free(module);
+  explicit Product(const char* b1) : kernel(make_kernel(product_text(b1), "k")) {
     REQUIRE(warpmat_buffer_allocate(memory, 16 * 16 * 2, "A", &a, nullptr) == WARPMAT_OK);
     REQUIRE(warpmat_buffer_allocate(memory, 8 * 16 * 2, "B", &b, nullptr) == WARPMAT_OK);
     REQUIRE(warpmat_buffer_allocate(memory, 16 * 8 * 4, "C", &c, nullptr) == WARPMAT_OK);
@@ -90,7 +84,7 @@ struct Product {
   }
 
   warpmat_error error = sized<warpmat_error>();
-  warpmat_kernel* kernel = nullptr;
+  warpmat_kernel* kernel;
   warpmat_device_memory* memory = warpmat_device_memory_create(nullptr);
   std::uint64_t a = 0, b = 0, c = 0;
   warpmat_argument arguments[3] = {WARPMAT_ARGUMENT(a), WARPMAT_ARGUMENT(b), WARPMAT_ARGUMENT(c)};
@@ -129,6 +123,7 @@ TEST_CASE("C: the way of an element of a product is told, where it is asked for"
 TEST_CASE("C: a launch looks at the products of some blocks", "[c]") {
   Product wrong("0");  // k of B's second half is that of the first
   CHECK(wrong.run() == WARPMAT_MISPAIRED);
+  CHECK(contains(wrong.error.message, "the product multiplies A[0,8] by B[0,0]: k 8 meets k 0"));
   const warpmat_block_index block{0, 0, 0}, none{7, 0, 0};
   wrong.config.gemm_blocks = &block;
   wrong.config.gemm_block_count = 1;
@@ -139,6 +134,14 @@ TEST_CASE("C: a launch looks at the products of some blocks", "[c]") {
   wrong.config.gemm_blocks = nullptr;
   CHECK(wrong.run() == WARPMAT_BAD_ARGUMENT);
   CHECK(contains(wrong.error.message, "config->gemm_blocks is null"));
+  wrong.config.gemm_block_count = 0;
+  wrong.config.gemm = "C=A";
+  CHECK(wrong.run() == WARPMAT_BAD_ARGUMENT);
+  wrong.config.gemm = nullptr;
+  CHECK(wrong.run() == WARPMAT_OK);
+  wrong.config.gemm = "C=A";
+  wrong.config.size = offsetof(warpmat_launch_config, gemm);
+  CHECK(wrong.run() == WARPMAT_OK);
 }
 
 /// Thread 0 launches 3 blocks with the number 9.

@@ -258,18 +258,23 @@ Lines told_in_cpp(const Case& of, machine::EventKinds kinds) {
   return script.lines;
 }
 
-Lines told_in_c(const Case& of, unsigned events) {
-  Lines lines;
-  warpmat_observer observer = script_in_c(lines);
-  observer.events = events;
+/// How a launch with the observer ends.
+warpmat_error end_in_c(const Case& of, const warpmat_observer& observer) {
   Launched launched(of.text, 4 * of.grid * of.block);
   launched.config.grid[0] = of.grid;
   launched.config.block[0] = of.block;
   launched.config.cluster[0] = of.cluster;
   launched.observe(observer);
-  CHECK(launched.run() == WARPMAT_OK);
-  INFO(launched.error.message);
-  CHECK(std::string(launched.error.message).empty());
+  const warpmat_status status = launched.run();
+  CHECK(launched.error.status == status);
+  return launched.error;
+}
+
+Lines told_in_c(const Case& of, unsigned events) {
+  Lines lines;
+  warpmat_observer observer = script_in_c(lines);
+  observer.events = events;
+  CHECK(std::string(end_in_c(of, observer).message).empty());
   return lines;
 }
 
@@ -304,12 +309,7 @@ TEST_CASE("C: without `events` an observer asks for what its callbacks are told"
     auto observer = sized<warpmat_observer>();
     observer.user = &lines;
     choose(observer, whole);
-    Launched launched(each.text, 4 * each.grid * each.block);
-    launched.config.grid[0] = each.grid;
-    launched.config.block[0] = each.block;
-    launched.config.cluster[0] = each.cluster;
-    launched.observe(observer);
-    CHECK(launched.run() == WARPMAT_OK);
+    CHECK(end_in_c(each, observer).status == WARPMAT_OK);
     std::map<std::string, int> counts;
     for (const std::string& line : lines) ++counts[line.substr(0, line.find(' '))];
     return counts;
@@ -490,6 +490,12 @@ TEST_CASE("C: an observer ends a launch with a status, a lane, an address and a 
   launched.observe(of_blocks);
   CHECK(launched.run() == WARPMAT_STOPPED);
   CHECK(std::string(launched.error.message) == "an observer ended the launch, at an event that belongs to no statement");
+  // At a copy.
+  auto of_copies = sized<warpmat_observer>();
+  of_copies.bulk = [](void*, const warpmat_event*, const warpmat_bulk_copy*) { return 1; };
+  const warpmat_error end = end_in_c(cases().front(), of_copies);
+  CHECK(end.status == WARPMAT_STOPPED);
+  CHECK(contains(end.message, "(cp.async.bulk.shared::cluster.global"));
   CHECK(warpmat_event_end(nullptr, WARPMAT_MISUSE, 1, nullptr, nullptr) == 1);
   CHECK(warpmat_async_product_chunks(nullptr, WARPMAT_A, nullptr, 0) == 0);
 }

@@ -54,21 +54,6 @@ TEST_CASE("C: a program is parsed once and run by a warp", "[c]") {
   warpmat_program_free(program);
 }
 
-TEST_CASE("C: what a matrix instruction of a program traps with has its kind, operand and line", "[c]") {
-  auto error = sized<warpmat_error>();
-  warpmat_program* program = warpmat_program_parse("\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [p];\n", "sm_90", &error);
-  REQUIRE(program != nullptr);
-  warpmat_warp* warp = warpmat_warp_create(program, 64, nullptr);
-  warpmat_warp_register(warp, "p", 0)[5] = 8;
-  CHECK(warpmat_warp_run(warp, 0, &error) == WARPMAT_MISALIGNED);
-  CHECK(error.operand == WARPMAT_P);
-  CHECK(error.lane == 5);
-  CHECK(error.line == 2);
-  CHECK(std::string(error.message).starts_with("line 2: "));
-  warpmat_warp_free(warp);
-  warpmat_program_free(program);
-}
-
 TEST_CASE("C: misuse of programs", "[c]") {
   auto error = sized<warpmat_error>();
   CHECK(warpmat_program_parse(nullptr, "sm_90", &error) == nullptr);

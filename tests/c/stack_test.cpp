@@ -103,11 +103,8 @@ TEST_CASE("C: the stack that an instruction needs", "[c]") {
       Calls calls;
       calls.instruction = warpmat_find(form.opcode.c_str(), std::string(target_with(form).name).c_str(), nullptr);
       REQUIRE(calls.instruction != nullptr);
-      for (const Operand& operand : form.operands) calls.registers.push_back({warps.word(operand.name, 0, 0), nullptr, 0, warp_size, 1, 0});
-      const Batch batch = warps.batch();
-      calls.memory.bytes = batch.shared;
-      calls.memory.byte_count = batch.shared_bytes;
-      calls.memory.base = batch.shared_base;
+      calls.registers = registers_of(form, warps);
+      calls.memory = memory_of(warps);
       auto info = sized<warpmat_instruction_info>();
       REQUIRE(warpmat_describe(calls.instruction, &info) == WARPMAT_OK);
       const std::size_t kind = form.mnemonic == Mnemonic::mma || form.mnemonic == Mnemonic::wmma_mma ? 1 : 0;

@@ -110,7 +110,8 @@ TEST_CASE("C: statements are executed one by one", "[c][program]") {
   of.expect(warpmat_warp_step(of.warp, 0, 4, &of.error), "flags 0x4 are not known");
   warpmat_warp_register(of.warp, "r0", 0)[3] = 8;  // not a multiple of 16
   CHECK(warpmat_warp_step(of.warp, 5, 0, &of.error) == WARPMAT_MISALIGNED);
-  CHECK((of.error.line == 9 && of.error.lane == 3 && of.error.address == 8));
+  CHECK((of.error.line == 9 && of.error.lane == 3 && of.error.address == 8 && of.error.operand == WARPMAT_P));
+  CHECK(std::string(of.error.message).starts_with("line 9: "));
 
   // Shared memory from another address on.
   warpmat_warp* const elsewhere = warpmat_warp_create_at(of.program, 0, 0x400, &of.error);

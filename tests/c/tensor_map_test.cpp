@@ -4,7 +4,8 @@
 
 #include <warpmat/launch.h>
 
-#include "c/calls.h"
+#include "c/launched.h"
+#include "machine/kernel.h"
 #include "test.h"
 
 namespace warpmat::tensor_map_test {
@@ -44,31 +45,14 @@ std::string refusal(const warpmat_tensor_map& map) {
 
 /// The words that a kernel wrote for each of 8 blocks in clusters of `x`: %cluster_nctaid.x; the error's message if the launch fails.
 std::vector<std::uint32_t> cluster_sizes(std::uint32_t x, std::string& message) {
-  const char* const text =
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
-      "  .reg .b32 %r<4>; .reg .b64 %a<4>;\n  ld.param.u64 %a1, [p];\n  mov.u32 %r1, %ctaid.x;\n  mov.u32 %r2, %cluster_nctaid.x;\n"
-      "  mul.wide.u32 %a2, %r1, 4;\n  add.s64 %a3, %a1, %a2;\n  st.global.u32 [%a3], %r2;\n  ret;\n}\n";
-  auto error = sized<warpmat_error>();
-  warpmat_module* const module = warpmat_module_parse(text, &error);
-  warpmat_kernel* const kernel = warpmat_kernel_create(module, "k", nullptr, 0, &error);
-  warpmat_device_memory* const memory = warpmat_device_memory_create(&error);
-  INFO(error.message);
-  REQUIRE((module != nullptr && kernel != nullptr && memory != nullptr));
-  std::uint64_t out = 0;
-  REQUIRE(warpmat_buffer_allocate(memory, 32, "out", &out, &error) == WARPMAT_OK);
-  const warpmat_argument arguments[] = {WARPMAT_ARGUMENT(out)};
-  auto config = sized<warpmat_launch_config>();
-  config.grid[0] = 8;
-  config.arguments = arguments;
-  config.argument_count = 1;
-  config.cluster[0] = x;
-  if (x == 77) config.size = offsetof(warpmat_launch_config, cluster);  // an older host's
-  message = warpmat_launch(kernel, &config, memory, nullptr, &error) == WARPMAT_OK ? "" : error.message;
-  std::vector<std::uint32_t> words(8);
-  std::memcpy(words.data(), warpmat_buffer_bytes(memory, out, 32, nullptr), 32);
-  warpmat_device_memory_free(memory);
-  warpmat_kernel_free(kernel);
-  warpmat_module_free(module);
+  Launched launched(word_kernel_text("mov.u32 %d, %cluster_nctaid.x;", "sm_90"), 32);
+  launched.config.grid[0] = 8;
+  launched.config.block[0] = 1;
+  launched.config.cluster[0] = x;
+  if (x == 77) launched.config.size = offsetof(warpmat_launch_config, cluster);  // an older host's
+  message = launched.run() == WARPMAT_OK ? "" : launched.error.message;
+  std::vector<std::uint32_t> words;
+  for (std::size_t block = 0; block < 8; ++block) words.push_back(launched.word(block));
   return words;
 }
 

@@ -121,24 +121,14 @@ TEST_CASE("gemm_f16 of examples/kernels", "[examples]") {
   });
 }
 
-/// The bits of a number rounded to bf16, ties to even, as a number.
+/// A number rounded to bf16.
 double as_bf16(float value) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  bits += 0x7fff + (bits >> 16 & 1);
-  bits &= 0xffff0000;
-  std::memcpy(&value, &bits, sizeof value);
-  return static_cast<double>(value);
+  return to_double(Format::bf16, from_double(Format::bf16, static_cast<double>(value)));
 }
 
 std::vector<float> from_bf16(const std::vector<std::uint16_t>& codes) {
   std::vector<float> values;
-  for (const std::uint16_t code : codes) {
-    const std::uint32_t bits = std::uint32_t{code} << 16;
-    float value = 0;
-    std::memcpy(&value, &bits, sizeof value);
-    values.push_back(value);
-  }
+  for (const std::uint16_t code : codes) values.push_back(static_cast<float>(to_double(Format::bf16, code)));
   return values;
 }
 

@@ -13,17 +13,6 @@ constexpr std::size_t count = 2;  // warps
 
 using Access = NotedAccess;
 
-/// The Trap that `action` raises, or nothing.
-template <typename Action>
-std::optional<Trap> operand_trap_of(Action action) {
-  try {
-    action();
-  } catch (const Trap& trap) {
-    return trap;
-  }
-  return std::nullopt;
-}
-
 std::vector<Access> expected_log(const Form& form, WarpArrays& warps, std::uint64_t above) {
   std::vector<Access> log;
   for (std::size_t warp = 0; warp < count; ++warp)
@@ -62,7 +51,7 @@ TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
         CHECK(warps == expected);
         CHECK(observed.log == (callbacks ? expected_log(form, warps, above) : std::vector<Access>{}));
         ++halves[1];  // lane 0 of warp 0: 2^32 too high
-        const auto trap = operand_trap_of([&] { execute(instruction, batch, count, {.path = path}); });
+        const auto trap = trap_in([&] { execute(instruction, batch, count, {.path = path}); });
         REQUIRE(trap);
         CHECK(trap->kind == Trap::Kind::out_of_range);
         CHECK(trap->address == addresses[0] + (std::uint64_t{1} << 32));
@@ -84,7 +73,7 @@ TEST_CASE("all addresses are checked before the first row is handed out") {
         const RowMemory memory = observed.callbacks();
         Batch batch = warps.batch();
         batch.rows = &memory;
-        const auto trap = operand_trap_of([&] { execute(instruction, batch, count, {.path = path}); });
+        const auto trap = trap_in([&] { execute(instruction, batch, count, {.path = path}); });
         REQUIRE(trap);
         CHECK(trap->kind == kind);
         CHECK(trap->site.operand == OperandName::p);
@@ -105,7 +94,7 @@ TEST_CASE("where the hardware checks all lanes' addresses, so do callbacks' inst
     const RowMemory memory = observed.callbacks();
     Batch batch = warps.batch();
     batch.rows = &memory;
-    const auto trap = operand_trap_of([&] { execute(instruction, batch, 1); });
+    const auto trap = trap_in([&] { execute(instruction, batch, 1); });
     CHECK(trap.has_value() == instruction.lowering().exceptions.checks_all_addresses);
     CHECK(observed.log.size() == (trap ? 0 : 8));
     if (trap) CHECK(trap->site.lane == 31);
@@ -127,7 +116,7 @@ TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stm
       const RowMemory memory = observed.callbacks();
       Batch batch = warps.batch();
       batch.rows = &memory;
-      const auto trap = operand_trap_of([&] { execute(instruction, batch, count, {.path = path}); });
+      const auto trap = trap_in([&] { execute(instruction, batch, count, {.path = path}); });
       REQUIRE(trap);
       CHECK(trap->kind == Trap::Kind::refused);
       CHECK(trap->site.lane == 5);

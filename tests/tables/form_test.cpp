@@ -141,15 +141,6 @@ TEST_CASE("mnemonics and operand names are PTX's") {
   for (const char* mnemonic : {"", "mov", "wmma.mma", "MMA", "mma.sync"}) CHECK_FALSE(is_matrix_mnemonic(mnemonic));
 }
 
-TEST_CASE("no two forms share a spelling") {
-  std::set<std::string> opcodes;
-  for (const Form& f : forms()) {
-    CAPTURE(f.opcode);
-    CHECK(opcodes.insert(f.opcode).second);
-    CHECK(find_form(f.opcode) == &f);
-  }
-}
-
 TEST_CASE("a form is found by its qualifiers in every order that keeps types and layouts in theirs") {
   std::mt19937_64 random(50);
   for (const Form& f : forms()) {
@@ -159,7 +150,7 @@ TEST_CASE("a form is found by its qualifiers in every order that keeps types and
                                                                                        : 1);  // wmma.load.a: three parts
     for (int i = 0; i < 50; ++i) {
       std::vector<std::string> parts = original;
-      std::shuffle(parts.begin() + mnemonic, parts.end(), random);
+      if (i > 0) std::shuffle(parts.begin() + mnemonic, parts.end(), random);
       keep_order(parts, original, is_type);
       keep_order(parts, original, is_layout);
       keep_order(parts, original, is_reduction);
@@ -322,14 +313,6 @@ TEST_CASE("the forms of wgmma are those that ptxas assembles", "[tables][wgmma]"
   CHECK(answers[false] > 1000);
 }
 
-TEST_CASE("a warpgroup's registers are those of its tiles", "[tables][wgmma]") {
-  const auto registers = [](const char* opcode) { return find_wgmma(opcode)->d_registers(); };
-  CHECK(registers("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16") == 4);
-  CHECK(registers("wgmma.mma_async.sync.aligned.m64n24k16.f16.f16.f16") == 6);
-  CHECK(registers("wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e5m2") == 128);
-  for (const WgmmaForm& form : wgmma_forms()) CHECK(form.a_registers() == 4);
-}
-
 TEST_CASE("wgmma is for sm_90a alone", "[tables][wgmma]") {
   const WgmmaForm& form = *find_wgmma("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8");
   CHECK(unavailable(form, *find_target("sm_90a")) == std::nullopt);
@@ -345,6 +328,7 @@ TEST_CASE("accumulators of every width have the ISA's layout", "[tables][wgmma]"
     REQUIRE(layout.size_from(LayoutAxis::row) == 64);
     REQUIRE(layout.size_from(LayoutAxis::column) == static_cast<std::uint32_t>(form.shape.n));
     REQUIRE(layout.size_to(LayoutAxis::reg) == static_cast<std::uint32_t>(form.d_registers()));
+    REQUIRE(form.a_registers() == 4);
     // PTX ISA 9.1, figures of section 9.7.15.5.1.1: the row and column that register r of lane l of warp w holds.
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(form.shape.n) / 2; ++i)
       for (const std::uint32_t lane : {0u, 5u, 31u})

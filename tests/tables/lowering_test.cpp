@@ -99,12 +99,6 @@ TEST_CASE("a form has a lowering on just the hardware of which some target has t
   CHECK(find_lowering(*find_form("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64"), Hardware::sm_80) == nullptr);
 }
 
-TEST_CASE("hardware that no form of a mnemonic needs has no lowering for it") {
-  CHECK(find_lowering(*find_form("stmatrix.sync.aligned.m8n8.x1.shared.b16"), Hardware::sm_80) == nullptr);
-  CHECK(find_lowering(*find_form("ldmatrix.sync.aligned.m8n8.x1.shared.b16"), Hardware::sm_70) == nullptr);
-  CHECK(find_lowering(*find_form("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32"), Hardware::sm_75) == nullptr);
-}
-
 TEST_CASE("a result may be discarded except where ptxas 13.0 was found to refuse that") {
   const auto allowed = [](const char* opcode, Hardware hardware) {
     const Form& form = *find_form(opcode);

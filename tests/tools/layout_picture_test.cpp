@@ -331,56 +331,43 @@ TEST_CASE("pictures of wgmma's operands are well-formed and labelled", "[layout]
   CHECK(drawn > 50);
 }
 
+Outcome layout(const std::string& opcode, const std::string& operand, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments{"layout", opcode, "--operand", operand};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_command(arguments);
+}
+
 TEST_CASE("pictures of wgmma show what layout --json says", "[tools]") {
   const std::string opcode = "wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16";
-  const auto csv = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"layout", opcode, "--format", "csv", "--operand"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_command(arguments).out;
-  };
-  const std::string registers = csv({"d"}), memory = csv({"b", "--swizzle", "128"});
-  const auto json = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"layout", opcode, "--json", "--operand"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return nlohmann::json::parse(run_command(arguments).out);
-  };
   std::string expected = "matrix,row,column,warp,lane,register,bit,element_bits\n";
-  const nlohmann::json d = json({"d"}), b = json({"b", "--swizzle", "128"});
+  const auto d = nlohmann::json::parse(layout(opcode, "d", {"--json"}).out);
+  const auto b = nlohmann::json::parse(layout(opcode, "b", {"--json", "--swizzle", "128"}).out);
   for (const auto& e : d.at("elements"))
     expected += fmt::format("{},{},{},{},{},{},{},{}\n", e.at("matrix").get<int>(), e.at("row").get<int>(), e.at("column").get<int>(),
                             e.at("warp").get<int>(), e.at("lane").get<int>(), e.at("register").get<int>(), e.at("bit").get<int>(), 32);
-  CHECK(registers == expected);
+  CHECK(layout(opcode, "d", {"--format", "csv"}).out == expected);
   expected = "matrix,row,column,address,bit,element_bits\n";
   for (const auto& e : b.at("elements"))
     expected += fmt::format("0,{},{},{},{},{}\n", e.at("row").get<int>(), e.at("column").get<int>(), e.at("address").get<int>(),
                             e.at("bit").get<int>(), 16);
-  CHECK(memory == expected);
-  const auto svg = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"layout", opcode, "--format", "svg", "--operand"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_command(arguments).out;
-  };
-  CHECK(svg({"d"}).find(">w1 T0</text>") != std::string::npos);
-  CHECK(svg({"b", "--swizzle", "none"}).find(">bank 4</text>") != std::string::npos);
+  CHECK(layout(opcode, "b", {"--format", "csv", "--swizzle", "128"}).out == expected);
+  CHECK(contains(layout(opcode, "d", {"--format", "svg"}).out, ">w1 T0</text>"));
+  CHECK(contains(layout(opcode, "b", {"--format", "svg", "--swizzle", "none"}).out, ">bank 4</text>"));
 }
 
 TEST_CASE("layout --format prints every format, of rows in memory too", "[tools]") {
-  const auto layout = [](const std::string& operand, const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"layout", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "--operand", operand};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_command(arguments);
-  };
+  const std::string load = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16";
   for (const char* operand : {"r", "p"}) {
-    const std::string svg = layout(operand, {"--format", "svg"}).out;
+    const std::string svg = layout(load, operand, {"--format", "svg"}).out;
     CHECK(xml_problem(svg) == "");
-    CHECK(latex_problem(layout(operand, {"--format", "latex", "--colour", "register"}).out, 8) == "");
-    CHECK(std::ranges::count(layout(operand, {"--format", "csv"}).out, '\n') == 1 + 4 * 64);
-    CHECK(layout(operand, {"--format", "markdown"}).out.find("| **7** |") != std::string::npos);
-    CHECK(layout(operand, {"--format", "json"}).out == layout(operand, {"--json"}).out);
+    CHECK(latex_problem(layout(load, operand, {"--format", "latex", "--colour", "register"}).out, 8) == "");
+    CHECK(std::ranges::count(layout(load, operand, {"--format", "csv"}).out, '\n') == 1 + 4 * 64);
+    CHECK(layout(load, operand, {"--format", "markdown"}).out.find("| **7** |") != std::string::npos);
+    CHECK(layout(load, operand, {"--format", "json"}).out == layout(load, operand, {"--json"}).out);
   }
-  CHECK(layout("r", {"--cute"}).out == "(32,(2,4)):(2,(1,64))\n");
-  CHECK(layout("p", {"--cute"}).err.find("holds addresses") != std::string::npos);
-  CHECK(layout("r", {"--formulas"}).out.find("matrix = reg;\n") != std::string::npos);
+  CHECK(layout(load, "r", {"--cute"}).out == "(32,(2,4)):(2,(1,64))\n");
+  CHECK(layout(load, "p", {"--cute"}).err.find("holds addresses") != std::string::npos);
+  CHECK(layout(load, "r", {"--formulas"}).out.find("matrix = reg;\n") != std::string::npos);
 }
 
 /// WCAG's relative luminance of a colour "RRGGBB".
