@@ -56,7 +56,7 @@ struct Region {
   if (operand.narrow) return {};
   if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)
     return {const_cast<std::uint8_t*>(warp.launch().parameters.data()), 0, warp.launch().parameters.size()};
-  if (operand.space != Space::global && operand.space != Space::constant && operand.space != Space::generic) return {};
+  if (operand.space == Space::local || operand.space == Space::param) return {};
   const auto* const base = warp.at<std::uint64_t>(warp.source_slot(operation, operand.source));
   const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(operand.offset);
   LastAccess& last = warp.block().last_access(operation.payload);

@@ -108,12 +108,12 @@ void reduce(Writer& w) {
   const Rows words = w.source(0, word), d = w.result(word);
   a.emit(instruction, x86::zmm0, words.part[0], words.part[1]);
   a.vextracti64x4(x86::ymm1, x86::zmm0, 1);
-  a.emit(instruction, x86::zmm0, x86::zmm0, x86::zmm1);
+  a.emit(instruction, x86::ymm0, x86::ymm0, x86::ymm1);
   a.vextracti32x4(x86::xmm1, x86::ymm0, 1);
-  a.emit(instruction, x86::zmm0, x86::zmm0, x86::zmm1);
+  a.emit(instruction, x86::ymm0, x86::ymm0, x86::ymm1);
   for (const std::uint8_t order : {std::uint8_t{0x4e}, std::uint8_t{0xb1}}) {
-    a.vpshufd(x86::zmm1, x86::zmm0, order);
-    a.emit(instruction, x86::zmm0, x86::zmm0, x86::zmm1);
+    a.vpshufd(x86::ymm1, x86::ymm0, order);
+    a.emit(instruction, x86::ymm0, x86::ymm0, x86::ymm1);
   }
   for (int p = 0; p < d.parts; ++p) a.vpbroadcastd(d.part[static_cast<std::size_t>(p)], x86::xmm0);
   w.commit(d);

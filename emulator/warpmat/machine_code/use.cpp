@@ -33,8 +33,12 @@ void use_machine_code() {
 }
 
 void use_machine_code(code::CompileWhen when) {
-  const code::CompileProgram compile = find_program_compiler(environment_has("avx2"));
+  const code::CompileProgram compile = chosen_program_compiler();
   if (compile != nullptr) code::set_program_compiler(compile, when);
+}
+
+code::CompileProgram chosen_program_compiler() {
+  return find_program_compiler(environment_has("avx2"));
 }
 
 code::CompileProgram find_program_compiler(bool avx2_alone) {

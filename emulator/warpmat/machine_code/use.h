@@ -10,6 +10,8 @@ namespace warpmat {
 void use_machine_code();
 /// The same, but for `never` and `always`.
 void use_machine_code(code::CompileWhen when);
+/// What compiles programs then; null where there is nothing.
+code::CompileProgram chosen_program_compiler();
 /// What compiles programs for this CPU, or for one without AVX-512; null where there is nothing.
 code::CompileProgram find_program_compiler(bool avx2_alone);
 
