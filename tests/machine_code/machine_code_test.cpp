@@ -305,6 +305,29 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "%in, %l5; ld.global.u64 %d, [%l6+8]; mul.wide.u32 %l7, %r3, 8; add.u64 %l7, %l7, %in; ld.global.u64 %l8, [%l7+64]; add.u64 %d, %d, "
       "%l8;"
       "add.u64 %l7, %l7, %l5; ld.global.u64 %l8, [%l7]; add.u64 %d, %d, %l8; mov.b64 %l8, {%r4, %r5}; xor.b64 %d, %d, %l8;",
+      // vectors of words one behind another, in rows and apart, whole and by some lanes
+      "mul.wide.u32 %l5, %t, 16; add.u64 %l6, %in, %l5; ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%l6+32]; mul.wide.u32 %l7, %t, 8; add.u64 "
+      "%l7, "
+      "%in, %l7; ld.global.v2.f32 {%f1, %f2}, [%l7+8]; mov.u32 %r8, tile; shl.b32 %r9, %t, 4; add.u32 %r10, %r8, %r9; st.shared.v4.u32 "
+      "[%r10], "
+      "{%r5, %x, %r3, %r2}; bar.sync 0; xor.b32 %r9, %r9, 64; add.u32 %r11, %r8, %r9; ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11];"
+      "ld.shared.v4.u32 {%r16, %r17, %r18, %r19}, [%r10]; ld.shared.v2.u32 {%r20, %r21}, [%r10+8]; shl.b32 %r9, %t, 3; add.u32 %r11, %r8, "
+      "%r9;"
+      "ld.shared.v2.u32 {%r22, %r23}, [%r11]; bar.sync 0; st.shared.v2.u32 [%r11], {%y, %t}; @%p1 st.shared.v4.u32 [%r10], {%z, %t, %y, "
+      "%x};"
+      "bar.sync 0; ld.shared.v2.u32 {%r24, %r25}, [%r11]; mov.b32 %r26, %f1; mov.b32 %r27, %f2; mad.lo.u32 %r2, %r2, 31, %r3; mad.lo.u32 "
+      "%r2, "
+      "%r2, 31, %r4; mad.lo.u32 %r2, %r2, 31, %r12; mad.lo.u32 %r2, %r2, 31, %r13; mad.lo.u32 %r2, %r2, 31, %r14; mad.lo.u32 %r2, %r2, 31, "
+      "%r15;"
+      "mad.lo.u32 %r2, %r2, 31, %r16; mad.lo.u32 %r2, %r2, 31, %r17; mad.lo.u32 %r2, %r2, 31, %r18; mad.lo.u32 %r2, %r2, 31, %r19; "
+      "mad.lo.u32 "
+      "%r2, %r2, 31, %r20; mad.lo.u32 %r2, %r2, 31, %r21; mad.lo.u32 %r2, %r2, 31, %r22; mad.lo.u32 %r2, %r2, 31, %r23; mad.lo.u32 %r2, "
+      "%r2, 31, "
+      "%r24; mad.lo.u32 %r2, %r2, 31, %r25; mad.lo.u32 %r2, %r2, 31, %r26; mad.lo.u32 %r2, %r2, 31, %r27; mov.b64 %d, {%r2, %r5};",
+      "mul.wide.u32 %l5, %i, 16; sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l5; setp.ge.u32 %p5, %i, 2048; @%p5 ret; st.global.v4.u32 "
+      "[%l6], {%x, "
+      "%y, %z, %t}; @%p1 st.global.v2.u32 [%l6+8], {%t, %x}; ret;",
+      "sub.u64 %l6, %out, %l0; add.u64 %l6, %l6, %l0; st.global.v2.u32 [%l6], {%y, %i}; ret;",
       // constant memory
       "ld.const.u32 %r2, [digits+8]; and.b32 %r3, %x, 28; mov.u64 %l5, digits; cvt.u64.u32 %l6, %r3; add.u64 %l6, %l5, %l6; ld.const.u32 "
       "%r4, "

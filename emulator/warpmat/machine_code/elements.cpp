@@ -91,6 +91,98 @@ void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, 
   split_words(w, access, rows);
 }
 
+/// Whether rows of such vectors, one lane's behind another's, are moved as a whole.
+bool has_rows_of_words(const Writer& w, const Access& access) {
+  return !w.masked() && access.bytes == 4 && (access.vector == 2 || access.vector == 4) && access.space != Space::local;
+}
+
+/// Jumps where the lanes' vectors are not one behind another. rdx: the offset of the first one, at rcx + it, or in shared memory.
+void leave_scattered(Writer& w, const Access& access, bool in_shared, const asmjit::Label& scattered) {
+  constexpr std::uint8_t differs = 4;
+  const auto log = static_cast<std::uint8_t>(access.vector == 4 ? 2 : 1);
+  x86::Assembler& a = w.a();
+  if (in_shared) {
+    a.vmovd(x86::edx, x86::xmm0);
+    a.vpbroadcastd(x86::zmm4, x86::xmm0);
+    for (std::uint32_t p = 0; p < 2; ++p) {
+      a.vpsubd(x86::zmm5, x86::zmm(p), x86::zmm4);
+      a.vpsrld(x86::zmm5, x86::zmm5, log);
+      a.vpcmpd(x86::k(1 + p), x86::zmm5, w.table(Table::words_apart, static_cast<int>(p)), differs);
+    }
+    a.kortestw(x86::k1, x86::k2);
+    return static_cast<void>(a.jnz(scattered));
+  }
+  a.vmovq(x86::rdx, x86::xmm0);
+  a.vpbroadcastq(x86::zmm4, x86::xmm0);
+  a.kxorb(x86::k2, x86::k2, x86::k2);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.vpsubq(x86::zmm5, x86::zmm(p), x86::zmm4);
+    a.vpsrlq(x86::zmm5, x86::zmm5, log);
+    a.vpcmpq(x86::k1, x86::zmm5, w.table(Table::wides_apart_4, static_cast<int>(p)), differs);
+    a.korb(x86::k2, x86::k2, x86::k1);
+  }
+  a.kortestb(x86::k2, x86::k2);
+  a.jnz(scattered);
+}
+
+/// Vector `v` of the words from there on.
+x86::Mem row_memory(bool in_shared, int v) {
+  return x86::zmmword_ptr(in_shared ? shared : x86::Gp(x86::rcx), x86::rdx, 0, v * vector_bytes);
+}
+
+/// Each lane's words become rows: of 16 lanes' words, each `vector`-th.
+void load_rows(Writer& w, const Access& access, bool in_shared, const std::array<Rows, 4>& rows) {
+  x86::Assembler& a = w.a();
+  fill(w, x86::zmm6, 1);
+  for (int p = 0; p < 2; ++p) {
+    for (int v = 0; v < access.vector; ++v)
+      a.vmovdqu32(x86::zmm(static_cast<std::uint32_t>(v)), row_memory(in_shared, access.vector * p + v));
+    a.vmovdqa32(x86::zmm5, w.table(Table::lanes, 0));
+    a.vpslld(x86::zmm5, x86::zmm5, access.vector == 4 ? 2 : 1);
+    for (int e = 0; e < access.vector; ++e) {
+      const x86::Zmm& to = rows[static_cast<std::size_t>(e)].part[static_cast<std::size_t>(p)];
+      a.vmovdqa32(to, x86::zmm5);
+      a.vpermi2d(to, x86::zmm0, x86::zmm1);
+      if (access.vector == 4) {  // 8 lanes of two vectors, and 8 of two others
+        a.vmovdqa32(x86::zmm7, x86::zmm5);
+        a.vpermi2d(x86::zmm7, x86::zmm2, x86::zmm3);
+        a.vinserti64x4(to, to, x86::ymm7, 1);
+      }
+      if (e + 1 < access.vector) a.vpaddd(x86::zmm5, x86::zmm5, x86::zmm6);
+    }
+  }
+}
+
+/// The reverse: word j of a vector is of lane j / `access.vector`, and of row j % `access.vector`.
+void store_rows(Writer& w, const Access& access, bool in_shared) {
+  x86::Assembler& a = w.a();
+  fill(w, x86::zmm6, 1);
+  a.vmovdqa32(x86::zmm4, w.table(Table::lanes, 0));
+  a.vpandd(x86::zmm6, x86::zmm4, x86::zmm6);
+  a.vpslld(x86::zmm6, x86::zmm6, 4);  // words of odd rows are in the second of two vectors
+  a.vpsrld(x86::zmm4, x86::zmm4, access.vector == 4 ? 2 : 1);
+  a.vpord(x86::zmm4, x86::zmm4, x86::zmm6);
+  a.vmovdqu32(w.scratch(0), x86::zmm4);
+  fill(w, x86::zmm6, static_cast<std::uint32_t>(16 / access.vector));  // lanes of a vector
+  a.mov(x86::eax, 0xcccc);
+  a.kmovw(x86::k1, x86::eax);
+  for (int p = 0; p < 2; ++p) {
+    for (int e = 0; e < access.vector; ++e) a.vmovdqu32(x86::zmm(static_cast<std::uint32_t>(e)), w.vector(w.source_slot(1 + e), p));
+    a.vmovdqu32(x86::zmm4, w.scratch(0));
+    for (int v = 0; v < access.vector; ++v) {
+      a.vmovdqa32(x86::zmm7, x86::zmm4);
+      a.vpermi2d(x86::zmm7, x86::zmm0, x86::zmm1);
+      if (access.vector == 4) {
+        a.vmovdqa32(x86::zmm5, x86::zmm4);
+        a.vpermi2d(x86::zmm5, x86::zmm2, x86::zmm3);
+        a.k(x86::k1).vpblendmd(x86::zmm7, x86::zmm7, x86::zmm5);
+      }
+      a.vmovdqu32(row_memory(in_shared, access.vector * p + v), x86::zmm7);
+      if (v + 1 < access.vector) a.vpaddd(x86::zmm4, x86::zmm4, x86::zmm6);
+    }
+  }
+}
+
 /// The bytes of all lanes are good: zmm0 to zmm3 are their offsets.
 void find_offsets(Writer& w, const Access& access, bool in_shared, const Rows& addresses, const asmjit::Label& otherwise,
                   const asmjit::Label& fresh) {
@@ -125,7 +217,20 @@ void write_elements_load(Writer& w, bool in_shared) {
     a.jz(skip);
   }
   find_offsets(w, access, in_shared, addresses, otherwise, otherwise);
-  gather_elements(w, access, in_shared, rows);
+  if (has_rows_of_words(w, access)) {
+    const asmjit::Label scattered = a.newLabel(), done = a.newLabel();
+    leave_scattered(w, access, in_shared, scattered);
+    load_rows(w, access, in_shared, rows);
+    a.bind(done);
+    w.behind([&w, &access, in_shared, rows, scattered, done, number = w.number()] {
+      w.begin(number, 0);
+      w.a().bind(scattered);
+      gather_elements(w, access, in_shared, rows);
+      w.a().jmp(done);
+    });
+  } else {
+    gather_elements(w, access, in_shared, rows);
+  }
   each([&](int e, Rows& row) { w.masked() ? w.commit_stored(row, e) : w.commit(row, e); });
   a.bind(skip);
   w.end_outside();
@@ -143,10 +248,23 @@ void write_elements_store(Writer& w, bool in_shared) {
     a.jz(skip);
   }
   find_offsets(w, access, in_shared, addresses, otherwise, fresh);
-  if (in_shared)
-    store_each_shared(w, access, fresh, otherwise);
-  else
-    store_each_global(w, access);
+  const auto store_each = [&w, &access, in_shared, fresh, otherwise] {
+    in_shared ? store_each_shared(w, access, fresh, otherwise) : store_each_global(w, access);
+  };
+  if (has_rows_of_words(w, access)) {
+    const asmjit::Label scattered = a.newLabel(), done = a.newLabel();
+    leave_scattered(w, access, in_shared, scattered);
+    store_rows(w, access, in_shared);
+    a.bind(done);
+    w.behind([&w, store_each, scattered, done, number = w.number()] {
+      w.begin(number, 0);
+      w.a().bind(scattered);
+      store_each();
+      w.a().jmp(done);
+    });
+  } else {
+    store_each();
+  }
   if (access.space != Space::local) note_store(w);
   a.bind(skip);
   w.end_outside();
