@@ -132,6 +132,20 @@ void fetch_ahead(Writer& w, int row_bytes) {
   for (int at = 0; at < row_bytes; at += vector_bytes) a.prefetcht0(x86::ptr(x86::rcx, x86::rdx, steps_log, at));
 }
 
+/// rcx, an aligned address from which `bytes` lie in the memory that the access has met, becomes their place.
+void find_place(Writer& w, const Access& access, std::int32_t bytes, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  a.test(x86::ecx, access.bytes - 1);
+  a.jnz(otherwise);
+  a.sub(x86::rcx, known_memory(w, offsetof(KnownMemory, address)));
+  a.mov(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
+  a.sub(x86::rdx, bytes);
+  a.jb(otherwise);
+  a.cmp(x86::rcx, x86::rdx);
+  a.ja(otherwise);
+  a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+}
+
 /// One element for all lanes.
 void write_same(Writer& w, const Access& access, RegisterClass kind) {
   x86::Assembler& a = w.a();
@@ -139,15 +153,7 @@ void write_same(Writer& w, const Access& access, RegisterClass kind) {
   const asmjit::Label otherwise = w.begin_outside();
   a.vmovq(x86::rcx, addresses.part[0].xmm());
   if (access.offset != 0) a.add(x86::rcx, static_cast<std::int32_t>(access.offset));
-  a.test(x86::ecx, access.bytes - 1);
-  a.jnz(otherwise);
-  a.sub(x86::rcx, known_memory(w, offsetof(KnownMemory, address)));
-  a.mov(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
-  a.sub(x86::rdx, access.bytes);
-  a.jb(otherwise);
-  a.cmp(x86::rcx, x86::rdx);
-  a.ja(otherwise);
-  a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+  find_place(w, access, access.bytes, otherwise);
   const x86::Mem from = x86::ptr(x86::rcx);
   kind == RegisterClass::word ? a.vpbroadcastd(rows.part[0], from) : a.vpbroadcastq(rows.part[0], from);
   w.commit(rows);
@@ -176,15 +182,7 @@ void write_global(Writer& w, const Access& access, RegisterClass kind) {
   if (access.offset != 0) a.add(x86::rcx, static_cast<std::int32_t>(access.offset));
   a.kortestb(x86::k1, x86::k1);
   a.jnz(apart);
-  a.test(x86::ecx, access.bytes - 1);
-  a.jnz(otherwise);
-  a.sub(x86::rcx, known_memory(w, offsetof(KnownMemory, address)));
-  a.cmp(x86::rcx, known_memory(w, offsetof(KnownMemory, bytes)));
-  a.jae(otherwise);
-  a.lea(x86::rdx, x86::ptr(x86::rcx, row_bytes));
-  a.cmp(x86::rdx, known_memory(w, offsetof(KnownMemory, bytes)));
-  a.ja(otherwise);
-  a.add(x86::rcx, known_memory(w, offsetof(KnownMemory, data)));
+  find_place(w, access, row_bytes, otherwise);
   if (is_load(w)) fetch_ahead(w, row_bytes);
   move_row(w, rows);
   a.bind(done);
