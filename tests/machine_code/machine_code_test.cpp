@@ -480,11 +480,12 @@ TEST_CASE("a launch that has ended, and has reported nothing, runs again with ot
   const Module module = module_of(".param .u64 in, .param .u64 out", adds_one, "sm_90");
   for (const code::CompileProgram compile : compilers()) {
     const Compiling compiling(compile);
-    for (const int jobs : {1, 3}) {
+    const Kernel kernel(module, "k");
+    for (const int jobs : {1, 3}) {  // one thread compiles between its blocks; three need code that is there
       DeviceMemory memory;
       const std::uint64_t out = memory.allocate(160, "out"), sixes = memory.allocate(std::vector<std::uint32_t>(40, 6), "6");
       const LaunchOptions options{.jobs = jobs};
-      RunningLaunch launch(Kernel(module, "k"), {{5}, {40}}, memory, {sixes, out}, options);
+      RunningLaunch launch(kernel, {{5}, {40}}, memory, {sixes, out}, options);
       REQUIRE(launch.run(machine::Patience::brief));
       const std::uint64_t operations = launch.result().operations;
       for (std::uint32_t value = 10; value < 13; ++value) {
@@ -512,12 +513,12 @@ TEST_CASE("a launch runs again neither with checks that keep what they have seen
     static_cast<void>(launch.result());
     return launch.can_repeat();
   };
-  CHECK_FALSE(repeats(nullptr, {}));
+  CHECK_FALSE(repeats(nullptr, {.jobs = 1}));
   for (const code::CompileProgram compile : compilers()) {
-    CHECK(repeats(compile, {}));
-    CHECK_FALSE(repeats(compile, {.most_seconds = 1000}));
-    CHECK_FALSE(repeats(compile, {.checks = {.races = true}}));
-    CHECK_FALSE(repeats(compile, {.checks = {.uninitialised = true, .global = true}}));
+    CHECK(repeats(compile, {.jobs = 1}));
+    CHECK_FALSE(repeats(compile, {.jobs = 1, .most_seconds = 1000}));
+    CHECK_FALSE(repeats(compile, {.jobs = 1, .checks = {.races = true}}));
+    CHECK_FALSE(repeats(compile, {.jobs = 1, .checks = {.uninitialised = true, .global = true}}));
   }
 }
 
