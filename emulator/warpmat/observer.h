@@ -215,10 +215,10 @@ class CallEvent {
 
 /// A shuffle, vote, match or reduction of lanes that act together.
 struct ExchangeEvent {
-  Event event;  ///< its lanes are the group
+  Event event;  ///< its lanes are the group; of a shuffle, all groups that act at once
   bool shuffle;
   std::array<int, warp_size> from;  ///< shuffle, by lane: the lane that it reads
-  LaneMask absent;                  ///< lanes that read a lane outside of the group
+  LaneMask absent;                  ///< lanes that read a lane outside of their group
   LaneMask of_nothing;              ///< lanes that get 0, or the value of a lane at another statement, which no check follows
 };
 

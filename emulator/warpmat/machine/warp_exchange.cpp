@@ -1,8 +1,10 @@
 // Operations across lanes of a warp: shuffles, votes, matches, reductions, barriers.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -21,52 +23,89 @@ using code::WarpOperation;
 
 namespace {
 
-/// The lanes of `mask` whose source `source` names the same lanes as the first lane's, limited to these lanes.
-LaneMask naming_alike(const WarpState& warp, const Operation& operation, int source, LaneMask mask) {
+/// A word of each lane.
+struct alignas(64) WordRow : std::array<std::uint32_t, warp_size> {};
+
+/// Lanes that act together.
+struct LaneGroups {
+  explicit LaneGroups(LaneMask mask) : lanes(mask), count(1) {
+    of_lane.fill(mask);
+    groups.front() = mask;
+  }
+
+  /// Lanes of `mask` with the same value: of_lane is 0 for others.
+  template <typename T>
+  LaneGroups(LaneMask mask, const T* values) : lanes(mask) {
+    constexpr std::size_t slots = 64;  // of a hash table
+    std::array<T, slots> keys;
+    std::array<LaneMask, slots> same{};
+    std::array<std::size_t, warp_size> slot_of;
+    for_each_lane(mask, [&](std::size_t lane) {
+      std::size_t slot = values[lane] * 0x9e3779b97f4a7c15 >> 58;
+      while (same[slot] != 0 && keys[slot] != values[lane]) slot = (slot + 1) % slots;
+      keys[slot] = values[lane];
+      same[slot] |= lane_bit(static_cast<int>(lane));
+      slot_of[lane] = slot;
+    });
+    for_each_lane(mask, [&](std::size_t lane) {
+      of_lane[lane] = same[slot_of[lane]];
+      if (first_lane(of_lane[lane]) == static_cast<int>(lane)) groups[count++] = of_lane[lane];
+    });
+  }
+
+  std::span<const LaneMask> all() const { return std::span(groups).first(count); }
+
+  LaneMask lanes;
+  WordRow of_lane{};                       ///< the group of each
+  std::array<LaneMask, warp_size> groups;  ///< the first `count`, by their lowest lane
+  std::size_t count = 0;
+};
+
+/// The lanes of `mask` by the lanes that their source `source` names. All are limited to these lanes.
+LaneGroups naming_alike(const WarpState& warp, const Operation& operation, int source, LaneMask mask) {
   const code::Slot slot = warp.source_slot(operation, source);
   const std::uint32_t* const words = warp.at<std::uint32_t>(slot);
-  const LaneMask named = words[first_lane(mask)];
+  const LaneMask first = words[first_lane(mask)];
   std::uint32_t other = 0;  // bits in which a lane names others; none of a constant, whose slot is negative
   if (slot >= 0)
-    for (int lane = 0; lane < warp_size; ++lane) other |= words[lane] ^ named;
-  if (other == 0 && (mask & ~named) == 0) return mask;
-  const LaneMask alike = mask & lanes_where([&](std::size_t lane) { return words[lane] == named; });
-  if ((alike & ~named) != 0)
-    warp.trap(first_lane(alike & ~named), std::nullopt,
-              fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", alike, named));
-  return alike;
+    for (int lane = 0; lane < warp_size; ++lane) other |= words[lane] ^ first;
+  const LaneGroups groups = other == 0 ? LaneGroups(mask) : LaneGroups(mask, words);
+  for (const LaneMask group : groups.all())
+    if (const LaneMask named = words[first_lane(group)]; (group & ~named) != 0)
+      warp.trap(first_lane(group & ~named), std::nullopt,
+                fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", group, named));
+  return groups;
 }
 
 /// Lanes that name different lanes, as tiles of a warp do, are groups that know nothing of each other. Groups that are here in full act in
 /// one turn; otherwise each becomes a warp split that waits for its lanes. No split waits for named lanes that have exited, or that
 /// are here but whose guard does not hold: an H100 does not either. With `any_place`, lanes also meet those at other statements of the
-/// kind. Where statements are executed one by one, groups that are not here in full trap, before any has acted.
+/// kind. Where statements are executed one by one, groups that are not here in full trap, before any has acted. perform(groups) acts for
+/// all that act in this turn.
 template <typename Perform>
 Step meet_named(WarpState& warp, const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
   const LaneMask may_come = warp.live() & ~(warp.split().lanes & ~mask);
   warp.split().executing = mask;
-  if (naming_alike(warp, operation, source, mask) == mask) {
-    if (!warp.gather(warp.source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_split;
-    perform(mask, mask);
+  const LaneGroups groups = naming_alike(warp, operation, source, mask);
+  const auto needed_by = [&](LaneMask group) { return warp.source_word(operation, source, first_lane(group)) & may_come; };
+  if (groups.count == 1) {
+    if (!warp.gather(needed_by(mask), mask, any_place)) return Step::leave_split;
+    perform(LaneGroups(mask));
     return warp.advance_gathered(mask, any_place);
   }
-  std::vector<LaneMask> groups;
   bool whole = true;
-  for (LaneMask rest = mask; rest != 0; rest &= ~groups.back()) {
-    const LaneMask group = groups.emplace_back(naming_alike(warp, operation, source, rest));
-    const LaneMask absent = warp.source_word(operation, source, first_lane(rest)) & may_come & ~group;
+  for (const LaneMask group : groups.all()) {
+    const LaneMask absent = needed_by(group) & ~group;
     if (absent != 0 && warp.launch().one_by_one)
       warp.trap(first_lane(group), std::nullopt, without_lanes(warp.program(), operation, group, absent));
     whole &= absent == 0;
   }
   if (!whole) {
-    for (std::size_t i = 1; i < groups.size(); ++i) warp.separate(groups[i]);  // lanes in none, whose guard is false, stay with the first
+    for (const LaneMask group : groups.all().subspan(1)) warp.separate(group);  // lanes in none, whose guard is false, stay with the first
     return Step::next;
   }
-  for (const LaneMask group : groups) {
-    warp.tell_meeting(group);
-    perform(group, mask);
-  }
+  for (const LaneMask group : groups.all()) warp.tell_meeting(group);
+  perform(groups);
   return warp.advance();
 }
 
@@ -137,23 +176,21 @@ std::uint32_t reduction_of(const WarpExchange& exchange, LaneMask mask, const st
 /// match.any, match.all: which lanes of `mask` have the same value.
 void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values) {
   const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
-  LaneValues results{};
-  LaneMask same = 0;
-  for (LaneMask rest = mask; rest != 0; rest &= ~same) {  // once for each value that lanes have
-    const std::uint64_t value = values[static_cast<std::size_t>(first_lane(rest))];
-    same = lanes_where([&](std::size_t lane) { return values[lane] == value; }) & mask;
-    for_each_lane(same, [&](std::size_t lane) { results[lane] = same; });
-  }
-  const bool equal = same == mask;
-  if (exchange.operation == WarpOperation::match_all) results.fill(equal ? mask : 0);
+  const LaneGroups same(mask, values.data());
+  const bool equal = same.count == 1;
+  LaneValues results;
+  if (exchange.operation == WarpOperation::match_all)
+    results.fill(equal ? mask : 0);
+  else
+    std::ranges::copy(same.of_lane, results.begin());
   warp.write_words(operation, 0, results, lanes);
   if (exchange.second_result) warp.write_bits(operation, 1, equal ? all_lanes : 0, lanes);
 }
 
 /// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. What a lane outside of the group gives is undefined there: an
-/// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
-/// `lanes` are those of the group `mask` that stand at this statement.
-void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const std::uint32_t* words) {
+/// H100 has 0, or the lane's value if it is one of the groups, which execute the statement in one step (tests/vectors/absent_lanes).
+/// `lanes` are those of the groups that stand at this statement.
+void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, const LaneGroups& groups, const WordRow& words) {
   const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   std::array<std::uint32_t, warp_size> b, c;
   std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 1)), warp_size, b.begin());
@@ -179,50 +216,66 @@ void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMa
     default: find([](int lane, int index, int segment) { return (lane & segment) | (index & ~segment); });
   }
   const LaneMask in_range = lanes_where([&](std::size_t lane) { return good[lane] != 0; });
-  /// The lanes that read one of `others`.
-  const auto reading = [&](LaneMask others) {
-    return others == 0 ? 0 : lanes_where([&](std::size_t lane) { return (others >> from[lane] & 1) != 0; }) & in_range;
+  /// The lanes that read one of `others`, which are each lane's.
+  const auto reading = [&](const WordRow& others) {
+    return lanes_where([&](std::size_t lane) { return (others[lane] >> from[lane] & 1) != 0; }) & in_range;
   };
-  const LaneMask of_absent = reading(~mask) & lanes, of_nothing = reading(~together), of_another = reading(mask & ~lanes);
+  LaneMask of_absent = 0, of_nothing = 0, of_another = 0;
+  if (lanes != all_lanes || groups.of_lane.front() != all_lanes) {
+    WordRow outside, elsewhere;
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      outside[lane] = ~groups.of_lane[lane];
+      elsewhere[lane] = groups.of_lane[lane] & ~lanes;
+    }
+    of_absent = reading(outside) & lanes;
+    of_another = reading(elsewhere);
+    outside.fill(~groups.lanes);
+    of_nothing = reading(outside);
+  }
   const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
   if (warp.observers().want(kinds))
     warp.observers().tell(kinds, &Observer::exchange,
                           ExchangeEvent{warp.event(operation, lanes), true, from, of_absent, of_nothing | of_another});
-  alignas(64) std::array<std::uint32_t, warp_size> read;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) read[lane] = words[from[lane]];
+  WordRow read;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) read[lane] = words[static_cast<std::size_t>(from[lane])];
   for (LaneMask rest = of_nothing; rest != 0; rest &= rest - 1) read[static_cast<std::size_t>(first_lane(rest))] = 0;
   copy_lanes(warp.at<std::uint32_t>(warp.result_slot(operation, 0)), read.data(), lanes);
   if (exchange.second_result) warp.write_bits(operation, 1, in_range, lanes);
 }
 
-void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
+void shuffle_groups(WarpState& warp, const Operation& operation, const LaneGroups& groups) {
+  WordRow words{};
+  warp.for_statements_of(operation, groups.lanes, [&](const Operation& one, LaneMask lanes) {
+    const LaneMask read = lanes == groups.lanes ? all_lanes : lanes;  // it may read a lane that takes no part
+    copy_lanes(words.data(), warp.at<std::uint32_t>(warp.source_slot(one, 0)), read);
+  });
+  warp.for_statements_of(operation, groups.lanes, [&](const Operation& one, LaneMask lanes) { shuffle(warp, one, lanes, groups, words); });
+}
+
+/// A vote, match or reduction of one group.
+void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask, const WarpExchange& exchange) {
   using enum WarpOperation;
-  const bool shuffles = exchange.operation <= shuffle_index, votes = !shuffles && exchange.operation <= vote_ballot;
-  const bool reduces = exchange.operation >= reduce_add;
-  LaneValues values{};                                       // of a match
-  alignas(64) std::array<std::uint32_t, warp_size> words{};  // of a shuffle or a reduction
+  const bool votes = exchange.operation <= vote_ballot, reduces = exchange.operation >= reduce_add;
+  LaneValues values{};  // of a match
+  WordRow words{};      // of a reduction
   LaneMask agreeing = 0;
   warp.for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
-    if (!shuffles && warp.observers().want(EventKinds::exchanges))
+    if (warp.observers().want(EventKinds::exchanges))
       warp.observers().tell(EventKinds::exchanges, &Observer::exchange, ExchangeEvent{warp.event(one, lanes), false, {}, 0, 0});
-    if (votes) {
-      agreeing |= *warp.at<LaneMask>(warp.source_slot(one, 0)) & lanes;
-      return;
-    }
-    if (shuffles || reduces) {
-      const LaneMask read = shuffles && lanes == mask ? all_lanes : lanes;  // a shuffle may read a lane that takes no part
-      return copy_lanes(words.data(), warp.at<std::uint32_t>(warp.source_slot(one, 0)), read);
-    }
-    for_each_lane(lanes, [&](std::size_t lane) {
-      values[lane] =
-          exchange.wide ? warp.at<std::uint64_t>(warp.source_slot(one, 0))[lane] : warp.at<std::uint32_t>(warp.source_slot(one, 0))[lane];
-    });
+    const code::Slot source = warp.source_slot(one, 0);
+    if (votes)
+      agreeing |= *warp.at<LaneMask>(source) & lanes;
+    else if (reduces)
+      copy_lanes(words.data(), warp.at<std::uint32_t>(source), lanes);
+    else if (exchange.wide)
+      copy_lanes(values.data(), warp.at<std::uint64_t>(source), lanes);
+    else
+      for_each_lane(lanes, [&](std::size_t lane) { values[lane] = warp.at<std::uint32_t>(source)[lane]; });
   });
   const std::uint32_t common = votes     ? vote_of(exchange.operation, agreeing, mask)
                                : reduces ? reduction_of(exchange, mask, words.data())
                                          : 0;
   warp.for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
-    if (shuffles) return shuffle(warp, one, lanes, mask, together, words.data());
     if (votes || reduces) return warp.write_same(one, 0, common, lanes);
     write_matches(warp, one, lanes, mask, values);
   });
@@ -232,23 +285,28 @@ void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask
 
 Step body::exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
-  const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(warp, operation, group, together, exchange); };
+  const auto perform = [&](const LaneGroups& groups) {
+    if (exchange.operation <= WarpOperation::shuffle_index) return shuffle_groups(warp, operation, groups);
+    for (const LaneMask group : groups.all()) perform_exchange(warp, operation, group, exchange);
+  };
   if (exchange.has_mask) return meet_named(warp, operation, operation.sources - 1, mask, true, perform);
   warp.tell_meeting(mask);
-  perform(mask, mask);
+  perform(LaneGroups(mask));
   return warp.advance_gathered(mask, false);
 }
 
 Step body::warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
-  return meet_named(warp, operation, 0, mask, true, [](LaneMask, LaneMask) {});
+  return meet_named(warp, operation, 0, mask, true, [](const LaneGroups&) {});
 }
 
 /// Elects the lowest lane of the mask.
 Step body::elect(WarpState& warp, const Operation& operation, LaneMask mask) {
-  return meet_named(warp, operation, 0, mask, false, [&](LaneMask group, LaneMask) {
-    const int leader = first_lane(group);
-    warp.write_same(operation, 0, static_cast<std::uint32_t>(leader), group);
-    warp.write_bits(operation, 1, lane_bit(leader), group);
+  return meet_named(warp, operation, 0, mask, false, [&](const LaneGroups& groups) {
+    for (const LaneMask group : groups.all()) {
+      const int leader = first_lane(group);
+      warp.write_same(operation, 0, static_cast<std::uint32_t>(leader), group);
+      warp.write_bits(operation, 1, lane_bit(leader), group);
+    }
   });
 }
 
