@@ -104,6 +104,13 @@ const std::uint16_t* SharedMemoryCheck::plain_bytes(int rank) const {
   return following_ != 0 || shadow.has_starts() ? nullptr : shadow.map();
 }
 
+/// No cp.async writes them, so that a store does nothing but initialise them.
+bool SharedMemoryCheck::lets_stores_enter(int rank) {
+  if (has_copies_) return false;
+  block(rank).shadow.let_others_define();
+  return true;
+}
+
 /// False where a register may hold an uninitialised value, where the access may reach across variables, while a cp.async may write the
 /// bytes of a store, and where the last byte is initialised, or was before: access() then no longer asks for events.
 bool SharedMemoryCheck::note(const machine::SharedLanes& access) {

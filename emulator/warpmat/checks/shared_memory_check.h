@@ -37,6 +37,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   // Bytes: shared_memory_check.cpp
   void block_begins(const machine::BlockEvent& event) override;
   const std::uint16_t* plain_bytes(int rank) const override;
+  bool lets_stores_enter(int rank) override;
   bool note(const machine::SharedLanes& access) override;
   void begin_with(int rank, const std::uint16_t* plain) override;
   void access(const machine::AccessEvent& event) override;

@@ -33,7 +33,7 @@ class SharedShadow {
   /// Whether one begins inside of a cell of 16 bytes among these bytes.
   bool has_starts(std::size_t offset, std::size_t bytes) const;
 
-  /// Whether every byte is initialised; undefined() is then always empty.
+  /// Whether every byte is initialised, as far as it is known; undefined() is then always empty.
   bool complete() const { return missing_ == 0; }
   /// The lanes of `mask` that access an uninitialised byte, in `bytes` bytes (a power of two) at aligned addresses.
   LaneMask undefined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
@@ -49,6 +49,8 @@ class SharedShadow {
   bool surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const;
   /// The map of initialised bytes (scalar::map_has_lanes); nullptr once copies have had footprints.
   const Cell* map() const { return footprints_.empty() ? defined_.data() : nullptr; }
+  /// From now on others may add bytes to map(), which are initialised then.
+  void let_others_define() { others_define_ = true; }
   /// Whether the bytes of each of 32 lanes are in one cell. All offsets are multiples of `bytes`, a power of two, or none is.
   static bool are_in_cells(const std::uint32_t* offsets, std::uint32_t bytes) { return bytes <= cell_bytes && offsets[0] % bytes == 0; }
   /// Whether they are initialised; are_in_cells() of them.
@@ -115,6 +117,7 @@ class SharedShadow {
   };
 
   static std::size_t count(Cell bits);
+  bool page_defined(std::size_t page) const;
   template <bool to, typename ChangeCell>
   void change(std::size_t offset, std::size_t bytes, ChangeCell change_cell);
   struct LaneOffsets {
@@ -172,18 +175,19 @@ class SharedShadow {
 
   const std::uint8_t* memory_;
   std::size_t bytes_;
-  std::size_t missing_;                         ///< uninitialised bytes
-  std::vector<Cell> defined_;                   ///< and behind_map cells more
-  std::vector<std::uint16_t> missing_of_page_;  ///< uninitialised bytes in each page_bytes
-  std::uint64_t undefined_ = 0;                 ///< how many times bytes have become uninitialised
-  std::vector<Plain> plain_;                    ///< by a hash of the range; empty before the first one
-  std::vector<Cell> starts_;                    ///< empty if all variables begin at multiples of cell_bytes: no access crosses those
-  std::vector<std::uint32_t> copies_;           ///< for each cell; empty before the first copy
-  std::vector<std::uint32_t> divided_;          ///< for each 4 bytes of cells that are divided; empty before the first of these
-  std::vector<std::vector<Landed>> landed_;     ///< by warp; empty before the first copy
-  std::vector<Footprint> footprints_;           ///< the first one is none; empty before the first one
-  std::vector<Cell> footprint_cells_;           ///< by number: what defined_ would be for each of their cells, for which it is full
-  std::vector<std::uint16_t> footprint_of_;     ///< of each cell, its number in footprints_, or 0
+  mutable std::size_t missing_;                         ///< uninitialised bytes, or more of them where others define some
+  std::vector<Cell> defined_;                           ///< and behind_map cells more
+  mutable std::vector<std::uint16_t> missing_of_page_;  ///< the same in each page_bytes
+  bool others_define_ = false;
+  std::uint64_t undefined_ = 0;              ///< how many times bytes have become uninitialised
+  std::vector<Plain> plain_;                 ///< by a hash of the range; empty before the first one
+  std::vector<Cell> starts_;                 ///< empty if all variables begin at multiples of cell_bytes: no access crosses those
+  std::vector<std::uint32_t> copies_;        ///< for each cell; empty before the first copy
+  std::vector<std::uint32_t> divided_;       ///< for each 4 bytes of cells that are divided; empty before the first of these
+  std::vector<std::vector<Landed>> landed_;  ///< by warp; empty before the first copy
+  std::vector<Footprint> footprints_;        ///< the first one is none; empty before the first one
+  std::vector<Cell> footprint_cells_;        ///< by number: what defined_ would be for each of their cells, for which it is full
+  std::vector<std::uint16_t> footprint_of_;  ///< of each cell, its number in footprints_, or 0
   std::vector<std::vector<std::uint16_t>> landed_footprints_;  ///< by warp
   std::vector<std::uint16_t> free_footprints_;                 ///< that were dissolved
   bool makes_footprints_ = true;

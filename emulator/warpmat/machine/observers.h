@@ -29,6 +29,9 @@ class ByteCheck : public Observer {
   /// The map (scalar::map_has_lanes) of the bytes of a block's shared memory whose loads and stores do not concern the check; nullptr if
   /// all concern it. Another 16 words behind it may be read.
   virtual const std::uint16_t* plain_bytes(int rank) const = 0;
+  /// Whether a store to other bytes, of which nobody is told, may enter them in that map: all that the check wants of it. The map may then
+  /// change at any time.
+  virtual bool lets_stores_enter(int rank) = 0;
   /// Notes a load or store in place of access(). False if access() must be called, too.
   virtual bool note(const SharedLanes& access) = 0;
   /// After block_begins(): these bytes have been written since, as plain_bytes() has them.
@@ -53,6 +56,9 @@ class Observers {
   const std::uint16_t* plain_bytes(int rank) const {
     return bytes_ == nullptr || others_want_accesses_ ? nullptr : bytes_->plain_bytes(rank);
   }
+
+  /// Of the bytes that are not in that map.
+  bool lets_stores_enter(int rank) { return plain_bytes(rank) != nullptr && bytes_->lets_stores_enter(rank); }
 
   /// ByteCheck::begin_with(), where there is such a check.
   void begin_with(int rank, const std::uint16_t* plain) {

@@ -78,10 +78,13 @@ const std::uint16_t* all_plain_bytes() {
   return same_bits<0xffff>.data();
 }
 
-const std::uint16_t* plain_bytes_of(WarpState& warp) {
-  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) return all_plain_bytes();
-  const std::uint16_t* const own = warp.observers().plain_bytes(warp.block().rank());
-  return own != nullptr ? own : same_bits<0>.data();  // an observer asks for each access
+void set_plain_bytes(CodeContext& context, WarpState& warp) {
+  Observers& observers = warp.observers();
+  const int rank = warp.block().rank();
+  const bool told = observers.want(EventKinds::accesses | EventKinds::shared_accesses);
+  context.defines = told && observers.lets_stores_enter(rank);
+  context.plain_bytes = told ? observers.plain_bytes(rank) : all_plain_bytes();
+  if (context.plain_bytes == nullptr) context.plain_bytes = same_bits<0>.data();  // an observer asks for each access
 }
 
 code::KnownMemory* known_memory_of(const LaunchState& launch) {
@@ -107,7 +110,7 @@ Helped execute_for_code(CodeContext& context, std::uint32_t number, std::uint32_
     if (is_global_access(warp.program(), operation)) note_memory(warp, operation, context);
     if (!warp.observers().none()) {
       if (!observe_nothing(warp.observers())) return Helped::stop;
-      context.plain_bytes = plain_bytes_of(warp);
+      set_plain_bytes(context, warp);
     }
     return Helped::next;
   } catch (...) {

@@ -21,8 +21,8 @@ void set_block(code::CodeContext& context, const LaunchState& launch, const Dim3
 
 /// CodeContext::plain_bytes where no observer asks for accesses.
 const std::uint16_t* all_plain_bytes();
-/// The same of any warp.
-const std::uint16_t* plain_bytes_of(WarpState& warp);
+/// Sets CodeContext::plain_bytes, and whether stores enter their bytes there, of any warp.
+void set_plain_bytes(code::CodeContext& context, WarpState& warp);
 
 /// CodeContext::known of a launch whose clusters have no order: nothing frees memory while it runs, so the blocks of a thread share it.
 code::KnownMemory* known_memory_of(const LaunchState& launch);

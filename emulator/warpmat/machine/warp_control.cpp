@@ -243,7 +243,7 @@ int WarpState::run_compiled(Split& s, const code::MachineCode& code, int most) {
     c.local = local_.data();
     c.local_bytes = launch_.local_bytes;
   }
-  if (!observers_.none()) c.plain_bytes = plain_bytes_of(*this);
+  if (!observers_.none()) set_plain_bytes(c, *this);
   c.local_frame = s.local;
   c.lanes = s.lanes;
   c.converges_at = converges_at(s);
