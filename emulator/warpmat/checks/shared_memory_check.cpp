@@ -49,7 +49,7 @@ std::uint32_t widest_access(const code::Program& program) {
 }  // namespace
 
 SharedMemoryCheck::SharedMemoryCheck(const Setup& setup, std::uint64_t cluster)
-    : ByteCheck(usual | EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {
+    : ByteCheck(usual | EventKinds::shared_accesses), setup_(setup), cluster_(cluster), alignment_(setup.program.shared_alignment()) {
   has_copies_ = setup.copies_asynchronously;
   if (has_copies_) want(wanted() | EventKinds::synchronisation);
   if (setup_.follows_global) want(wanted() | EventKinds::accesses);
@@ -79,7 +79,7 @@ void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
   if (const std::uint32_t reserved = setup_.program.reserved_shared; reserved != 0) state.shadow.define(0, reserved);  // by the system
   const auto& variables = setup_.program.shared_variables;
   const auto start_of = [this](const code::Variable& variable) { return variable.address - setup_.program.shared_base; };
-  if (std::ranges::all_of(variables, [&](const auto& variable) { return start_of(variable) % SharedShadow::cell_bytes == 0; })) return;
+  if (alignment_ == SharedShadow::cell_bytes) return;
   const std::uint32_t widest = widest_access(setup_.program);
   for (const code::Variable& variable : variables)
     if (start_of(variable) % widest != 0) state.shadow.add_start(start_of(variable));
@@ -98,10 +98,15 @@ std::uint64_t SharedMemoryCheck::shared_address(const Event& event, SharedShadow
   return setup_.program.shared_base + shadow(event).offset(places[static_cast<std::size_t>(lane)]);
 }
 
-/// The initialised bytes, where no register may hold an uninitialised value and no access may reach across variables.
-const std::uint16_t* SharedMemoryCheck::plain_bytes(int rank) const {
+/// The initialised bytes, where no register may hold an uninitialised value and no access of `bytes` may reach across variables.
+const std::uint16_t* SharedMemoryCheck::plain_bytes(int rank, std::uint32_t bytes) const {
   const SharedShadow& shadow = blocks_[static_cast<std::size_t>(rank)].shadow;
-  return following_ != 0 || shadow.has_starts() ? nullptr : shadow.map();
+  return following_ != 0 || may_cross(shadow, bytes) ? nullptr : shadow.map();
+}
+
+/// Whether an access of so many bytes may reach across variables.
+bool SharedMemoryCheck::may_cross(const SharedShadow& shadow, std::uint32_t bytes) const {
+  return shadow.has_starts() && bytes > alignment_;
 }
 
 /// No cp.async writes them, so that a store does nothing but initialise them.
@@ -115,7 +120,7 @@ bool SharedMemoryCheck::lets_stores_enter(int rank) {
 /// bytes of a store, and where the last byte is initialised, or was before: access() then no longer asks for events.
 bool SharedMemoryCheck::note(const machine::SharedLanes& access) {
   SharedShadow& shadow = block(access.rank).shadow;
-  if (following_ != 0 || shadow.has_starts() || (shadow.complete() && !has_copies_)) return false;
+  if (following_ != 0 || may_cross(shadow, access.bytes) || (shadow.complete() && !has_copies_)) return false;
   const bool defines = access.writes && !has_copies_;
   if (access.consecutive) {
     const std::size_t first = access.offsets[0], all = std::size_t{access.bytes} * warp_size;
@@ -161,7 +166,7 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
 LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
                                         const Lanes& lanes) {
   SharedShadow& bytes_of_block = shadow(event);
-  if (bytes_of_block.has_starts())
+  if (may_cross(bytes_of_block, bytes))
     if (const LaneMask crossing = bytes_of_block.crossing(places, bytes, mask); crossing != 0) {
       const int lane = first_lane(crossing);
       const std::uint64_t address = shared_address(event, places, lane);

@@ -36,7 +36,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
 
   // Bytes: shared_memory_check.cpp
   void block_begins(const machine::BlockEvent& event) override;
-  const std::uint16_t* plain_bytes(int rank) const override;
+  const std::uint16_t* plain_bytes(int rank, std::uint32_t bytes) const override;
   bool lets_stores_enter(int rank) override;
   bool note(const machine::SharedLanes& access) override;
   void begin_with(int rank, const std::uint16_t* plain) override;
@@ -60,6 +60,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void product_issues(const machine::ProductEvent& event) override;
 
  private:
+  bool may_cross(const SharedShadow& shadow, std::uint32_t bytes) const;
   enum class Use : std::uint8_t { load, store, atomic, copy };
   using Origin = UninitialisedValues::Origin;
   /// A cp.async of one lane that other warps do not see yet, and that reads bytes which nobody has written.
@@ -155,6 +156,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
 
   const Setup& setup_;
   std::uint64_t cluster_;
+  std::uint32_t alignment_;                                         ///< code::Program::shared_alignment()
   std::vector<BlockState> blocks_;                                  ///< by rank
   bool has_copies_ = false;                                         ///< the program has cp.async, which makes bytes uninitialised again
   std::unordered_map<std::uint32_t, std::uint32_t> first_of_line_;  ///< of statements that have stored such a value

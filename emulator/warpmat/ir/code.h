@@ -249,6 +249,8 @@ struct Program {
   Access& access(const Operation& operation) { return const_cast<Access&>(std::as_const(*this).access(operation)); }
   /// A new payload: what Operation::payload is for it.
   std::uint32_t add(Payload payload);
+  /// The largest power of two up to 16 at whose multiples all variables of shared memory begin: accesses of so many bytes are in one.
+  std::uint32_t shared_alignment() const;
   /// Calls visit() with each payload of that type.
   template <typename P, typename Visit>
   void for_each(Visit visit) const {

@@ -26,9 +26,9 @@ class ByteCheck : public Observer {
  public:
   using Observer::Observer;
 
-  /// The map (scalar::map_has_lanes) of the bytes of a block's shared memory whose loads and stores do not concern the check; nullptr if
-  /// all concern it. Another 16 words behind it may be read.
-  virtual const std::uint16_t* plain_bytes(int rank) const = 0;
+  /// The map (scalar::map_has_lanes) of the bytes of a block's shared memory whose loads and stores do not concern the check, if they have
+  /// at most so many `bytes` of a lane; nullptr if all concern it. Another 16 words behind it may be read.
+  virtual const std::uint16_t* plain_bytes(int rank, std::uint32_t bytes) const = 0;
   /// Whether a store to other bytes, of which nobody is told, may enter them in that map: all that the check wants of it. The map may then
   /// change at any time.
   virtual bool lets_stores_enter(int rank) = 0;
@@ -52,13 +52,13 @@ class Observers {
   /// The same of those behind warpmat's own checks.
   bool want_besides_checks(EventKinds events) const;
 
-  /// The map of the bytes of a block's shared memory whose loads and stores concern no observer; nullptr if all concern one.
-  const std::uint16_t* plain_bytes(int rank) const {
-    return bytes_ == nullptr || others_want_accesses_ ? nullptr : bytes_->plain_bytes(rank);
+  /// ByteCheck::plain_bytes() where no other observer asks for accesses; else nullptr.
+  const std::uint16_t* plain_bytes(int rank, std::uint32_t bytes) const {
+    return bytes_ == nullptr || others_want_accesses_ ? nullptr : bytes_->plain_bytes(rank, bytes);
   }
 
   /// Of the bytes that are not in that map.
-  bool lets_stores_enter(int rank) { return plain_bytes(rank) != nullptr && bytes_->lets_stores_enter(rank); }
+  bool lets_stores_enter(int rank) { return plain_bytes(rank, 1) != nullptr && bytes_->lets_stores_enter(rank); }
 
   /// ByteCheck::begin_with(), where there is such a check.
   void begin_with(int rank, const std::uint16_t* plain) {

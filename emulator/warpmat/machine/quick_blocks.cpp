@@ -76,7 +76,7 @@ void QuickBlocks::look_at(Cluster& cluster) {
   constexpr EventKinds harmless = EventKinds::copies | EventKinds::products | EventKinds::shared_accesses;  // the code meets no others
   usable_ = !observers.want(static_cast<EventKinds>(~static_cast<std::uint32_t>(harmless) & 0x7ff));
   follows_bytes_ = observers.want(EventKinds::shared_accesses);
-  const std::uint16_t* const plain = follows_bytes_ ? observers.plain_bytes(0) : all_plain_bytes();
+  const std::uint16_t* const plain = follows_bytes_ ? observers.plain_bytes(0, 1) : all_plain_bytes();
   if (plain == nullptr) usable_ = false;
   if (!usable_ || !follows_bytes_) {
     context_.plain_bytes = plain;

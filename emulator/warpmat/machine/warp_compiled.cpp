@@ -83,7 +83,7 @@ void set_plain_bytes(CodeContext& context, WarpState& warp) {
   const int rank = warp.block().rank();
   const bool told = observers.want(EventKinds::accesses | EventKinds::shared_accesses);
   context.defines = told && observers.lets_stores_enter(rank);
-  context.plain_bytes = told ? observers.plain_bytes(rank) : all_plain_bytes();
+  context.plain_bytes = told ? observers.plain_bytes(rank, 1) : all_plain_bytes();
   if (context.plain_bytes == nullptr) context.plain_bytes = same_bits<0>.data();  // an observer asks for each access
 }
 

@@ -220,7 +220,7 @@ template <bool observed, bool stores>
   if (!shared && access.space != Space::global && access.space != Space::generic) return false;
   const std::uint16_t* map = nullptr;
   if (observed && warp.observers().want(events_of(access.space))) {
-    if (!shared || (map = warp.observers().plain_bytes(warp.block().rank())) == nullptr) return false;
+    if (!shared || (map = warp.observers().plain_bytes(warp.block().rank(), access.bytes)) == nullptr) return false;
   }
   const code::Slot* const slot = warp.slots(operation);
   std::uint8_t* const frame = warp.registers() + warp.split().frame;
@@ -232,7 +232,7 @@ template <bool observed, bool stores>
 /// A load or store of one word of each lane in shared memory, in bytes of which no observer is to be told. False for all others.
 [[gnu::noinline]] bool moves_plain_words(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (access.space != Space::shared || !moves_one_word(access)) return false;
-  const std::uint16_t* const plain = warp.observers().plain_bytes(warp.block().rank());
+  const std::uint16_t* const plain = warp.observers().plain_bytes(warp.block().rank(), access.bytes);
   if (plain == nullptr) return false;
   const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
   const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);

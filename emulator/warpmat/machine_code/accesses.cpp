@@ -421,12 +421,17 @@ bool has_usual_addresses(const Access& access) {
   }
 }
 
+/// Whether it may reach across two variables, of which a check is told.
+bool may_cross(const Writer& w, const Access& access) {
+  return access.space == Space::shared && std::uint32_t{access.bytes} * access.vector > w.program().shared_alignment();
+}
+
 }  // namespace
 
 bool write_access(Writer& w) {
   const Access& access = w.program().access(w.operation());
   const Operation& op = w.operation();
-  if (!has_usual_addresses(access)) return false;
+  if (!has_usual_addresses(access) || may_cross(w, access)) return false;
   const bool in_shared = access.space == Space::shared, in_local = access.space == Space::local;
   const bool words = access.bytes == 4 && access.register_bits == 32, wides = access.bytes == 8 && access.register_bits == 64;
   if (access.vector == 1 && !in_local && (words || (wides && !in_shared))) {
