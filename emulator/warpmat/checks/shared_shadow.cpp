@@ -138,23 +138,29 @@ bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
   return (to & ~defined_of(last)) != 0 || between != full_cell;
 }
 
-/// Counts again what may have become less.
-bool SharedShadow::page_defined(std::size_t page) const {
-  std::uint16_t& missing = missing_of_page_[page];
-  if (missing == 0 || !others_define_) return missing == 0;
+/// Counts a page's bytes again: others may have defined some.
+void SharedShadow::count_again(std::size_t page) const {
   const std::size_t first = page * page_bytes, bytes = std::min(page_bytes, bytes_ - first);
-  std::size_t defined = 0;
-  for_each_cell(first, bytes, [&](std::size_t cell, Cell bits) { defined += count(static_cast<Cell>(defined_[cell] & bits)); });
-  missing_ -= missing - (bytes - defined);
-  missing = static_cast<std::uint16_t>(bytes - defined);
-  return missing == 0;
+  std::size_t missing = 0;
+  for_each_cell(first, bytes, [&](std::size_t cell, Cell bits) { missing += count(static_cast<Cell>(bits & ~defined_[cell])); });
+  missing_ -= missing_of_page_[page] - missing;
+  missing_of_page_[page] = static_cast<std::uint16_t>(missing);
+}
+
+bool SharedShadow::page_defined(std::size_t page) const {
+  if (missing_of_page_[page] == 0 || !others_define_) return missing_of_page_[page] == 0;
+  const std::size_t first = page * page_bytes, end = std::min(first + page_bytes, bytes_), cells = end / cell_bytes;
+  for (std::size_t cell = first / cell_bytes; cell < cells; ++cell)
+    if (defined_[cell] != full_cell) return false;
+  count_again(page);
+  return missing_of_page_[page] == 0;
 }
 
 bool SharedShadow::pages_defined(std::size_t offset, std::size_t bytes) const {
   if (bytes == 0) return true;
-  bool all = true;
-  for (std::size_t page = offset / page_bytes; page <= (offset + bytes - 1) / page_bytes; ++page) all &= page_defined(page);
-  return all;
+  for (std::size_t page = offset / page_bytes; page <= (offset + bytes - 1) / page_bytes; ++page)
+    if (!page_defined(page)) return false;
+  return true;
 }
 
 bool SharedShadow::is_plain(std::size_t offset, std::size_t bytes) {
@@ -254,7 +260,8 @@ void SharedShadow::define(std::size_t offset, std::size_t bytes) {
 
 void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
   ++undefined_;
-  static_cast<void>(pages_defined(offset, bytes));  // counts again
+  if (others_define_)
+    for (std::size_t page = offset / page_bytes; page * page_bytes < offset + bytes; ++page) count_again(page);
   dissolve(offset, bytes);
   change<false>(offset, bytes, [&](std::size_t cell, Cell bits) { undefine_cell(cell, bits); });
 }

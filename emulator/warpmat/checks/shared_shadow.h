@@ -117,6 +117,7 @@ class SharedShadow {
   };
 
   static std::size_t count(Cell bits);
+  void count_again(std::size_t page) const;
   bool page_defined(std::size_t page) const;
   template <bool to, typename ChangeCell>
   void change(std::size_t offset, std::size_t bytes, ChangeCell change_cell);
