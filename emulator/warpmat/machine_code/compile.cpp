@@ -155,6 +155,7 @@ class Compiler {
     std::vector<MachineCode::Place> places(program_.operations.size() + 1);
     std::uint32_t distance = 0;
     for (std::size_t i = program_.operations.size(); i-- > 0;) {
+      if (way(static_cast<std::int32_t>(i)) == Way::branch) distance = 0;  // it may lead to an entry
       places[i].to_next_entry = ++distance;
       places[i].steps = way(static_cast<std::int32_t>(i)) == Way::by_machine && program_.operations[i].semantics != Semantics::matrix;
       if (!is_entry_[i]) continue;
