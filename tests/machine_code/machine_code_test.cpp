@@ -256,6 +256,15 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "mov.u32 %r2, more; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], 0; bar.sync 0; and.b32 %r5, %x, 60;"
       "add.u32 %r5, %r5, %r2; red.shared.add.u32 [%r5], %t; @%p1 red.shared.add.u32 [%r5+64], 3; bar.sync 0; ld.shared.u32 %r6, [%r4];"
       "atom.shared.max.u32 %r7, [%r5], %y; cvt.u64.u32 %d, %r6;",
+      "mov.u32 %r2, more; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %x; bar.sync 0; and.b32 %r5, %y, 60;"
+      "add.u32 %r5, %r5, %r2; red.shared.max.s32 [%r5], %y; @%p1 red.shared.max.s32 [%r5], %z; red.shared.min.u32 [%r5+64], %z;"
+      "bar.sync 0; ld.shared.u32 %r6, [%r4]; cvt.u64.u32 %d, %r6;",
+      "mov.u32 %r2, more; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %x; bar.sync 0; and.b32 %r5, %y, 60;"
+      "add.u32 %r5, %r5, %r2; red.shared.and.b32 [%r5], %y; @%p1 red.shared.or.b32 [%r5+64], %z; bar.sync 0; ld.shared.u32 %r6, [%r4];"
+      "cvt.u64.u32 %d, %r6;",
+      "sub.u64 %l6, %out, %l0; and.b32 %r2, %x, 15; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %l6, %l5; red.global.max.u64 [%l6+24576], %a;"
+      "@%p1 red.global.min.s64 [%l6+24704], %a; red.global.or.b32 [%l6+24832], %x; @%p1 red.global.and.b64 [%l6+24960], %b;"
+      "red.global.max.s32 [%l6+25088], %y; red.global.min.u32 [%l6+25216], %x; ret;",
       "rem.u32 %r2, %x, 64; mul.wide.u32 %l5, %r2, 8; add.u64 %l6, %out, %l5; sub.u64 %l6, %l6, %l0; red.global.add.u32 [%l6], 1;"
       "bar.sync 0; mov.u64 %d, %a; sub.u64 %out, %out, %l0; add.u64 %out, %out, %l0;"
       "setp.lt.u32 %p5, %i, 4000; @!%p5 ret;",

@@ -107,7 +107,10 @@ struct OwnAddress {
 struct ParameterRow {
   std::size_t at = 0;        ///< byte offset into Program::constants
   std::uint32_t offset = 0;  ///< in the parameters
-  std::uint8_t bytes = 4;    ///< of the value: 4 or 8
+  std::uint8_t bytes = 4;    ///< there: 1, 2, 4 or 8
+  std::uint8_t bits = 32;    ///< of the register: 16, 32 or 64
+  bool sign_extend = false;  ///< bytes to bits
+  bool operator==(const ParameterRow&) const = default;
 };
 
 /// A register that the text of a function names.

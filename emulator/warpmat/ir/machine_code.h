@@ -22,7 +22,7 @@ struct KnownMemory {
   std::uint8_t* data = nullptr;
   const std::uint8_t* last = nullptr;  ///< where the last row was, in a loop
 };
-WARPMAT_LOCAL inline constexpr std::size_t known_memories = 64;  ///< of a block; accesses share them by their payload's number
+WARPMAT_LOCAL inline constexpr std::size_t known_memories = 256;  ///< of a block; accesses share them by their payload's number
 
 /// What a helper returns to the code that called it.
 enum class Helped : std::uint32_t { next, stop, thrown };
@@ -62,7 +62,7 @@ class MachineCode {
   /// What the machine finds at an operation.
   struct Place {
     std::uint32_t code = 0;           ///< offset of its code; 0: the code has no entry here
-    std::uint32_t to_next_entry = 1;  ///< from here to the next entry, or to the end of the program
+    std::uint32_t to_next_entry = 1;  ///< from here to the next entry, behind the next branch, or to the end
     bool steps = false;               ///< neither the code nor run_statements() executes it, but the machine's step()
   };
 

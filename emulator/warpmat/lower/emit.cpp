@@ -314,23 +314,26 @@ class Emitter {
       const auto& access = program_.of<LoadAccess>(operation);
       const Slot address = program_.slots[operation.slots + 1];
       if (access.space != Space::param || !access.uniform || access.ordered || access.relative || access.vector != 1 ||
-          access.narrow_address || (access.bytes != 4 && access.bytes != 8) || access.bytes * 8 != access.register_bits || address >= 0)
+          access.narrow_address || access.bytes > 8 || access.register_bits > 64 || address >= 0)
         continue;
       const std::uint64_t offset = program_.constants[static_cast<std::size_t>(~address) / 8] + static_cast<std::uint64_t>(access.offset);
       if (offset % access.bytes != 0 || offset > program_.parameter_bytes || access.bytes > program_.parameter_bytes - offset) continue;
-      program_.slots[operation.slots + 2] = parameter_row(static_cast<std::uint32_t>(offset), access.bytes);
-      operation.shortcut = access.bytes == 4 ? Shortcut::loads_word : Shortcut::loads_wide;
+      program_.slots[operation.slots + 2] =
+          parameter_row({0, static_cast<std::uint32_t>(offset), access.bytes, access.register_bits, access.sign_extend});
+      operation.shortcut = access.register_bits <= 32 ? Shortcut::loads_word : Shortcut::loads_wide;
     }
   }
 
-  Slot parameter_row(std::uint32_t offset, std::uint8_t bytes) {
-    const auto same =
-        std::ranges::find_if(program_.parameter_rows, [&](const ParameterRow& row) { return row.offset == offset && row.bytes == bytes; });
-    if (same != program_.parameter_rows.end()) return ~static_cast<Slot>(same->at);
-    const std::size_t at = program_.constants.size() * 8;
-    program_.constants.resize(program_.constants.size() + static_cast<std::size_t>(warp_size * bytes / 8));
-    program_.parameter_rows.push_back({at, offset, bytes});
-    return ~static_cast<Slot>(at);
+  /// `row` has no place yet.
+  Slot parameter_row(ParameterRow row) {
+    for (const ParameterRow& other : program_.parameter_rows) {
+      row.at = other.at;
+      if (row == other) return ~static_cast<Slot>(row.at);
+    }
+    row.at = program_.constants.size() * 8;
+    program_.constants.resize(program_.constants.size() + static_cast<std::size_t>(warp_size * (row.bits <= 32 ? 4 : 8) / 8));
+    program_.parameter_rows.push_back(row);
+    return ~static_cast<Slot>(row.at);
   }
 
   ProgramDraft& draft_;

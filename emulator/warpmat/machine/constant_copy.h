@@ -46,8 +46,11 @@ class ConstantCopy {
     for (const code::ParameterRow& row : program.parameter_rows) {
       std::uint64_t value = 0;
       std::memcpy(&value, parameters.data() + row.offset, row.bytes);
-      if (row.bytes == 4) value |= value << 32;
-      std::fill_n(reinterpret_cast<std::uint64_t*>(begin_ + row.at), warp_size * row.bytes / 8, value);
+      if (row.sign_extend)
+        value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (64 - 8 * row.bytes)) >> (64 - 8 * row.bytes));
+      if (row.bits == 16) value &= 0xffff;
+      if (row.bits <= 32) value = value << 32 | (value & 0xffffffff);
+      std::fill_n(reinterpret_cast<std::uint64_t*>(begin_ + row.at), warp_size * (row.bits <= 32 ? 4 : 8) / 8, value);
     }
     for (std::size_t rank = 1; of_rank_ != 0 && rank < ranks_; ++rank) {
       std::uint8_t* const own = begin_ + rank * of_rank_;

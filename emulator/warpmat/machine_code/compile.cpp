@@ -27,7 +27,7 @@ enum class Way : std::uint8_t { inside, branch, by_machine };
 
 /// As execute_straight() of the machine: what it does not execute, the machine's step() does. And exchanges of all lanes, and accesses with
 /// an order by which no warp waits.
-Way way_of(const Program& program, const OrderedAccesses& ordered, std::int32_t number, bool all_lanes) {
+Way way_of(const Program& program, OrderedAccesses& ordered, std::int32_t number, bool all_lanes) {
   const Operation& operation = program.operations[static_cast<std::size_t>(number)];
   switch (operation.semantics) {
     case Semantics::exchange:
@@ -119,7 +119,7 @@ class Compiler {
   Way way(std::int32_t i) const { return ways_[static_cast<std::size_t>(i)]; }
 
   void find_ways() {
-    const OrderedAccesses ordered(program_);
+    OrderedAccesses ordered(program_);
     ways_.resize(program_.operations.size());
     for (std::int32_t i = 0; i < count(); ++i) ways_[static_cast<std::size_t>(i)] = way_of(program_, ordered, i, all_lanes_);
   }

@@ -15,15 +15,23 @@ class OrderedAccesses {
   explicit OrderedAccesses(const code::Program& program);
 
   /// Of a load or store whose access is ordered.
-  bool can_be_inside(std::int32_t number) const;
+  bool can_be_inside(std::int32_t number);
 
  private:
+  static constexpr code::Slot slot_bytes = 4;  ///< of the smallest register, a predicate
+  using Slots = std::vector<bool>;             ///< of registers, by where they begin
+
+  template <typename Visit>
+  void for_targets(const code::Operation& operation, Visit visit) const;
   void find_loops();
-  bool decides_a_branch(std::int32_t number) const;
+  void find_deciding();
+  void step_back(std::int32_t number, Slots& deciding);
   const code::Operation& operation(std::int32_t i) const { return program_.operations[static_cast<std::size_t>(i)]; }
 
   const code::Program& program_;
-  std::vector<bool> in_loop_;  ///< whether an operation may be executed again
+  std::vector<bool> in_loop_;    ///< whether an operation may be executed again
+  std::vector<bool> is_target_;  ///< where branches lead
+  std::vector<bool> decides_;    ///< whether a branch depends on its result, by way of registers; empty before it is asked for
 };
 
 }  // namespace warpmat::machine_code

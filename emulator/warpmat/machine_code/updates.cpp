@@ -1,30 +1,65 @@
 // Atomic operations that give no result.
 
+#include <optional>
+
 #include <warpmat/machine_code/addresses.h>
 
 namespace warpmat::machine_code {
 namespace {
 
-bool adds(const code::AtomicAccess& access) {
-  return access.operation == code::AtomicOperation::add;
+using code::AtomicOperation;
+
+/// Sums and exclusive ors: an instruction of the CPU makes them in memory, which changes where the operand is not 0.
+bool is_in_memory(const code::AtomicAccess& access) {
+  return access.operation == AtomicOperation::add || access.operation == AtomicOperation::bit_xor;
 }
 
-/// Adds a lane's word to that at its address in ecx, which has 32 bits, or flips its bits there; r9d makes the address an offset.
+void combine_in_memory(x86::Assembler& a, const code::AtomicAccess& access, const x86::Mem& at, const x86::Gp& value) {
+  access.operation == AtomicOperation::add ? a.add(at, value) : a.xor_(at, value);
+}
+
+/// `value` becomes what any other operation makes of it and `old`.
+void combine(Writer& w, const code::AtomicAccess& access, const x86::Gp& value, const x86::Gp& old) {
+  x86::Assembler& a = w.a();
+  const bool is_signed = access.type->is_signed_integer();
+  switch (access.operation) {
+    case AtomicOperation::bit_and: a.and_(value, old); break;
+    case AtomicOperation::bit_or: a.or_(value, old); break;
+    case AtomicOperation::min: a.cmp(value, old), is_signed ? a.cmovg(value, old) : a.cmova(value, old); break;
+    default: a.cmp(value, old), is_signed ? a.cmovl(value, old) : a.cmovb(value, old);  // max
+  }
+}
+
+bool combines(AtomicOperation operation) {
+  return operation <= AtomicOperation::max || (operation >= AtomicOperation::bit_and && operation <= AtomicOperation::bit_xor);
+}
+
+/// Combines a lane's word with that at its address in ecx, which has 32 bits; r9d makes the address an offset. r10d: the bits that change.
 void update_word(Writer& w, const code::AtomicAccess& access, const x86::Mem& value) {
-  w.a().add(x86::ecx, x86::r9d);
-  w.a().mov(x86::eax, value);
+  x86::Assembler& a = w.a();
+  a.add(x86::ecx, x86::r9d);
+  a.mov(x86::eax, value);
   const x86::Mem at = x86::dword_ptr(shared, x86::rcx);
-  adds(access) ? w.a().add(at, x86::eax) : w.a().xor_(at, x86::eax);
+  if (is_in_memory(access)) {
+    combine_in_memory(a, access, at, x86::eax);
+  } else {
+    a.mov(x86::r11d, at);
+    combine(w, access, x86::eax, x86::r11d);
+    a.mov(at, x86::eax);
+    a.xor_(x86::eax, x86::r11d);
+  }
+  a.or_(x86::r10d, x86::eax);
 }
 
-x86::Mem lane_of(Writer& w, int source, int lane, int bytes) {
+/// The word of a lane, else of lane edx, in a register of 1 << `shift` bytes.
+x86::Mem operand(Writer& w, int source, std::uint32_t shift, std::optional<int> lane) {
   x86::Mem mem = w.vector(w.source_slot(source), 0);
   mem.setSize(4);
-  mem.addOffset(bytes * lane);
+  lane ? mem.addOffset(*lane << shift) : mem.setIndex(x86::rdx, shift);
   return mem;
 }
 
-/// red.global.add and xor of words and wides: atomic, as other blocks may run at the same time. Zeros are no progress.
+/// Words and wides of global memory: atomic, as other blocks may run at the same time. What stays as it was is no progress.
 bool write_global_update(Writer& w, const code::AtomicAccess& access) {
   x86::Assembler& a = w.a();
   const Rows addresses = w.source(0, RegisterClass::wide);
@@ -41,11 +76,25 @@ bool write_global_update(Writer& w, const code::AtomicAccess& access) {
   x86::Mem offset = w.scratch(0);
   offset.setIndex(x86::rdx, 3);
   a.mov(x86::rax, offset);
-  const x86::Gp value = access.bytes == 8 ? x86::Gp(x86::r9) : x86::Gp(x86::r9d);
+  const auto sized = [&](const x86::Gp& wide) { return access.bytes == 8 ? wide : x86::Gp(wide.r32()); };
+  const x86::Gp value = sized(x86::r9), old = sized(x86::rax), next_value = sized(x86::r11);
   a.mov(value, element_of(w, 1, access.register_bits, access.bytes));
-  const x86::Mem place = x86::ptr(x86::rcx, x86::rax, 0, 0, access.bytes);
-  adds(access) ? a.lock().add(place, value) : a.lock().xor_(place, value);
-  a.or_(x86::r10, x86::r9);
+  a.lea(x86::rdx, x86::ptr(x86::rcx, x86::rax));
+  const x86::Mem place = x86::ptr(x86::rdx, 0, access.bytes);
+  if (is_in_memory(access)) {
+    combine_in_memory(a.lock(), access, place, value);
+    a.or_(x86::r10, x86::r9);
+  } else {
+    const asmjit::Label again = a.newLabel();
+    a.mov(old, place);
+    a.bind(again);
+    a.mov(next_value, value);
+    combine(w, access, next_value, old);
+    a.lock().cmpxchg(place, next_value);
+    a.jnz(again);
+    a.xor_(next_value, old);
+    a.or_(x86::r10, x86::r11);
+  }
   a.blsr(x86::r8d, x86::r8d);
   a.jnz(next);
   a.test(x86::r10, x86::r10);
@@ -58,19 +107,17 @@ bool write_global_update(Writer& w, const code::AtomicAccess& access) {
 
 }  // namespace
 
-/// red.add and xor of words: one lane after the other, as several may have one word.
+/// Integers: one lane after the other, as several may have one word.
 bool write_update(Writer& w) {
   const auto& access = w.program().of<code::AtomicAccess>(w.operation());
-  const bool does = adds(access) || access.operation == code::AtomicOperation::bit_xor;
-  if (!does || access.arithmetic != nullptr || access.result_used || access.register_bits != 8 * access.bytes || access.vector != 1 ||
-      access.relative || w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
+  if (!combines(access.operation) || access.arithmetic != nullptr || access.result_used || access.register_bits != 8 * access.bytes ||
+      access.vector != 1 || access.relative || w.operation().sources != 2 || access.offset < 0 || access.offset > largest_shared)
     return false;
   if (access.space == Space::global && !access.narrow_address && access.bytes >= 4) return write_global_update(w, access);
   if (access.space != Space::shared || access.bytes != 4) return false;
   x86::Assembler& a = w.a();
   const Rows addresses = w.source(0, address_class(access));
   const asmjit::Label otherwise = w.begin_outside(), skip = a.newLabel();
-  const int address_bytes = access.narrow_address ? 4 : 8;
   w.store_source(0);
   w.store_source(1);
   w.load_mask();
@@ -80,23 +127,24 @@ bool write_update(Writer& w) {
   check_lanes(w, access, otherwise, otherwise);
   a.mov(x86::r9d, static_cast<std::uint32_t>(access.offset));
   a.sub(x86::r9d, field(context, offsetof(CodeContext, shared_base), 4));
-  if (!w.masked()) {
+  const std::uint32_t address_shift = access.narrow_address ? 2 : 3;
+  a.xor_(x86::r10d, x86::r10d);
+  if (!w.masked() && is_in_memory(access)) {
     for (int lane = 0; lane < 32; ++lane) {
-      a.mov(x86::ecx, lane_of(w, 0, lane, address_bytes));
-      update_word(w, access, lane_of(w, 1, lane, 4));
+      a.mov(x86::ecx, operand(w, 0, address_shift, lane));
+      update_word(w, access, operand(w, 1, 2, lane));
     }
   } else {
     const asmjit::Label next = a.newLabel();
     a.bind(next);
     a.tzcnt(x86::edx, x86::r8d);
-    x86::Mem address = lane_of(w, 0, 0, address_bytes), value = lane_of(w, 1, 0, 4);
-    address.setIndex(x86::rdx, access.narrow_address ? 2 : 3);
-    value.setIndex(x86::rdx, 2);
-    a.mov(x86::ecx, address);
-    update_word(w, access, value);
+    a.mov(x86::ecx, operand(w, 0, address_shift, {}));
+    update_word(w, access, operand(w, 1, 2, {}));
     a.blsr(x86::r8d, x86::r8d);
     a.jnz(next);
   }
+  a.test(x86::r10d, x86::r10d);
+  a.jz(skip);
   note_store(w);
   a.bind(skip);
   w.end_outside();
