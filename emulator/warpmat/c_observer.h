@@ -73,10 +73,10 @@ typedef struct warpmat_call_event {
 /* A shuffle, vote, match or reduction of lanes that act together. */
 typedef struct warpmat_exchange {
   size_t size;
-  const warpmat_event* event; /* its lanes are the group */
+  const warpmat_event* event; /* its lanes are the group; of a shuffle, all groups that act at once */
   int shuffle;
   const int* from;     /* 32 lanes. Shuffle: the lane that each reads */
-  uint32_t absent;     /* lanes that read a lane outside of the group */
+  uint32_t absent;     /* lanes that read a lane outside of their group */
   uint32_t of_nothing; /* lanes that get 0, or the value of a lane at another statement */
 } warpmat_exchange;
 

@@ -14,14 +14,6 @@ namespace warpmat::machine {
 using code::CodeContext;
 using code::Helped;
 
-bool observe_nothing(const Observers& observers) {
-  return !observers.want(EventKinds::operations | EventKinds::runs | EventKinds::accesses);
-}
-
-bool observe_nothing(const Observers& observers, const code::MachineCode& code) {
-  return observe_nothing(observers) && !(code.exchanges() && observers.want(EventKinds::exchanges | EventKinds::synchronisation));
-}
-
 namespace {
 
 bool is_global_access(const code::Program& program, const code::Operation& operation) {
@@ -82,9 +74,9 @@ void set_plain_bytes(CodeContext& context, WarpState& warp) {
   Observers& observers = warp.observers();
   const int rank = warp.block().rank();
   const bool told = observers.want(EventKinds::accesses | EventKinds::shared_accesses);
-  context.defines = told && observers.lets_stores_enter(rank);
-  context.plain_bytes = told ? observers.plain_bytes(rank, 1) : all_plain_bytes();
-  if (context.plain_bytes == nullptr) context.plain_bytes = same_bits<0>.data();  // an observer asks for each access
+  const std::uint16_t* const plain = told ? observers.plain_bytes(rank, 1) : all_plain_bytes();
+  context.plain_bytes = plain == nullptr ? same_bits<0>.data() : plain;  // an observer asks for each access
+  context.defines = told && plain != nullptr && observers.lets_stores_enter(rank);
 }
 
 code::KnownMemory* known_memory_of(const LaunchState& launch) {

@@ -11,9 +11,13 @@ namespace warpmat::machine {
 class WarpState;
 
 /// Whether observers want to know of nothing that machine code does by itself, exchanges aside.
-bool observe_nothing(const Observers& observers);
+inline bool observe_nothing(const Observers& observers) {
+  return !observers.want(EventKinds::operations | EventKinds::runs | EventKinds::accesses);
+}
 /// The same of this code.
-bool observe_nothing(const Observers& observers, const code::MachineCode& code);
+inline bool observe_nothing(const Observers& observers, const code::MachineCode& code) {
+  return observe_nothing(observers) && !(code.exchanges() && observers.want(EventKinds::exchanges | EventKinds::synchronisation));
+}
 
 /// What the code reads of the launch and of one of its blocks.
 void set_block(code::CodeContext& context, const LaunchState& launch, const Dim3& index, std::span<std::uint8_t> shared,
