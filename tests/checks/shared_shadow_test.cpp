@@ -295,6 +295,38 @@ TEST_CASE("bytes that lanes initialise by offsets are those that they find initi
   for (const int count : seen) CHECK(count > 500);
 }
 
+TEST_CASE("bytes that others enter in the map are initialised, and a page is when all of its bytes are", "[checks]") {
+  std::mt19937 random(7);
+  const std::vector<std::uint8_t> memory(bytes);
+  SharedShadow shadow(memory.data(), memory.size());
+  Oracle oracle;
+  shadow.let_others_define();
+  int whole = 0;
+  for (int step = 0; step < 40000; ++step) {
+    const std::size_t at = random() % (bytes / 16) * 16;
+    switch (step % 1000 == 999 ? 3 : random() % 8) {
+      case 0: shadow.define(at, 16), oracle.define(at, 16); break;
+      case 1: {
+        const std::size_t one = random() % 50 == 0 ? at : 0;
+        shadow.undefine(one, 1), oracle.all[one].defined = false;
+        break;
+      }
+      case 3:
+        for (std::size_t all = 0; all < bytes; all += 16) shadow.define(all, 16), oracle.define(all, 16);
+        break;
+      default: const_cast<SharedShadow::Cell*>(shadow.map())[at / 16] = 0xffff, oracle.define(at, 16);
+    }
+    const std::size_t first = at / 1024 * 1024, page = std::min<std::size_t>(1024, bytes - first);
+    bool all = true;
+    for (std::size_t byte = first; byte < first + page; ++byte) all = all && !oracle.undefined(byte, 1);
+    REQUIRE(shadow.pages_defined(first, page) == all);
+    if (shadow.complete()) REQUIRE_FALSE(oracle.undefined(0, bytes));
+    whole += all;
+  }
+  CHECK(whole > 1000);
+  CHECK(whole < 39000);
+}
+
 TEST_CASE("a word of a tile that no lane has stored is found by loads of rows, columns, and parts of a warp", "[checks]") {
   // Lane i stores the word at first + step * i, but lane `absent` does not. Then the lanes load the same words.
   const auto reads = [](int first, int step, int absent, const char* guard) {

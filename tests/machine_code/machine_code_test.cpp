@@ -249,6 +249,13 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "@!%p1 ld.shared.u32 %w, [%r4+4]; cvt.u64.u32 %d, %w;",
       "mov.u32 %r2, odd; and.b32 %r3, %t, 7; shl.b32 %r3, %r3, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %t; bar.sync 0;"
       "ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %d, %r5;",
+      // words that some lanes have stored, by the check's map; and what a value of none of them makes of others
+      "mov.u32 %r2, more; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; @%p1 st.shared.u32 [%r4], %x; bar.sync 0; ld.shared.u32 %r5, [%r4];"
+      "setp.eq.u32 %p5, %r5, 7; @%p5 add.u64 %d, %d, 1;",
+      "mov.u32 %r2, more; and.b32 %r3, %t, 31; shl.b32 %r3, %r3, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4+256], %x; @%p1 st.shared.u32 "
+      "[%r4], %y; bar.sync 0; ld.shared.u32 %r5, [%r4]; st.shared.u32 [%r4+256], %r5; @!%p1 st.shared.u32 [%r4+256], %z; bar.sync 0;"
+      "ld.shared.u32 %r6, [%r4+256]; cvt.u64.u32 %d, %r6; @%p1 ld.shared.u32 %r7, [%r4]; @!%p1 ld.shared.u32 %r7, [%r4+128];"
+      "cvt.u64.u32 %l5, %r7; add.u64 %d, %d, %l5;",
       // registers that were the same in all lanes until the machine wrote them in some
       "mov.u32 %r3, 77; mov.u64 %l5, 78; @%p1 ld.volatile.global.u32 %r3, [%l1]; @!%p1 ld.volatile.global.u64 %l5, [%l1];"
       "cvt.u64.u32 %d, %r3; add.u64 %d, %d, %l5;",
@@ -475,6 +482,55 @@ TEST_CASE("machine code has the instructions that the kernels have", "[machine_c
   CHECK(narrow.empty() == (find_program_compiler(true) == nullptr));
   CHECK(places_of(find_program_compiler(false), "AVX2") == narrow);
   if (sets.front() == "AVX-512" && !narrow.empty()) CHECK(places_of(find_program_compiler(false), sets.front()) != narrow);
+}
+
+/// For each operation of a kernel with this body, in code for whole warps, its place.
+std::vector<code::MachineCode::Place> places_of(code::CompileProgram compile, const std::string& body) {
+  static std::vector<code::MachineCode::Place> places;
+  static code::CompileProgram own;
+  own = compile;
+  code::set_program_compiler(
+      [](const code::Program& program, bool all_lanes) {
+        auto made = own(program, all_lanes);
+        places.clear();
+        for (std::size_t i = 0; i < program.operations.size(); ++i) places.push_back(made->place(static_cast<std::int32_t>(i)));
+        return made;
+      },
+      code::CompileWhen::at_once);
+  DeviceMemory memory;
+  const std::uint64_t in = memory.allocate(make_inputs(), "in"), out = memory.allocate(8 * inputs, "out");
+  const Module module = kernel_of(body, ".shared .align 16 .u32 tile[64];");
+  launch(Kernel(module, "k"), {{1}, {32}}, memory, {in, out}, {.jobs = 1});
+  use_machine_code();
+  return places;
+}
+
+TEST_CASE("the machine executes ordered loads of shared memory by which a loop goes on, and no others", "[machine_code]") {
+  const std::string begin = "mov.u32 %r2, 0; mov.u32 %r3, tile; st.shared.u32 [%r3], 0; LOOP: ld.volatile.shared.u32 %r4, [tile];";
+  const std::string end = "add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, 9; @%p5 bra LOOP;";
+  const auto steps = [&](code::CompileProgram compile, const std::string& between) {
+    return std::ranges::count_if(places_of(compile, begin + between + end), &code::MachineCode::Place::steps);
+  };
+  for (const code::CompileProgram compile : compilers()) {
+    const auto others = steps(compile, "");
+    CHECK(steps(compile, "add.u32 %w, %w, %r4; xor.b32 %r5, %r4, 3; mul.lo.u32 %x, %x, %r5;") == others);
+    CHECK(steps(compile, "setp.ne.u32 %p6, %r4, 0; @%p6 bra LOOP;") == others + 1);
+    CHECK(steps(compile, "add.u32 %r5, %r4, 1; mov.u32 %r6, %r5; setp.gt.u32 %p6, %r6, 1; @%p6 bra LOOP;") == others + 1);
+    CHECK(steps(compile, "setp.ne.u32 %p6, %r4, 0; @%p6 add.u32 %r2, %r2, 1;") == others + 1);
+    CHECK(steps(compile, "mov.u32 %r5, 7; @%p1 mov.u32 %r5, %r4; setp.eq.u32 %p6, %r5, 3; @%p6 bra LOOP;") == others + 1);
+    CHECK(steps(compile,
+                "add.u32 %r5, %r4, 1; st.shared.u32 [tile+8], %r5; add.u32 %r6, %r2, 5; setp.gt.u32 %p6, %r6, 100; @%p6 bra LOOP;") ==
+          others);
+  }
+}
+
+TEST_CASE("what is interpreted until the next entry ends at a branch, which may lead to one", "[machine_code]") {
+  for (const code::CompileProgram compile : compilers()) {
+    const std::string body = "mov.u32 %r2, 0; LOOP: add.u32 %r2, %r2, 1; xor.b32 %r3, %r2, 5; setp.lt.u32 %p5, %r2, 9; @%p5 bra LOOP; ret;";
+    const std::vector<code::MachineCode::Place> places = places_of(compile, body);
+    const auto head = std::ranges::find_if(places, [](const auto& place) { return place.code != 0 && place.to_next_entry == 4; });
+    CHECK(head != places.end());  // LOOP
+  }
 }
 
 const char* const adds_one = R"(
