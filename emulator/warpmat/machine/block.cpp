@@ -54,8 +54,8 @@ void Block::prepare_code() {
   code::CodeContext& c = code_context_.emplace();
   set_block(c, launch_, index_, shared_, shared_base_);
   c.constants = warps_.front()->constants();
-  if (launch_.program.orders_clusters) known_memory_ = std::make_unique<std::array<code::KnownMemory, code::known_memories>>();
-  c.known = known_memory_ != nullptr ? known_memory_->data() : known_memory_of(launch_);
+  if (launch_.program.orders_clusters) known_memory_.resize(std::min(code::known_memories, launch_.program.payloads.size()));
+  c.known = known_memory_.empty() ? known_memory_of(launch_) : known_memory_.data();
   c.execute = execute_for_code;
   if (cluster_.observers().none()) c.plain_bytes = all_plain_bytes();
 }

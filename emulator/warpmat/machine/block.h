@@ -116,7 +116,7 @@ class Block {
   /// Memory may have been allocated, freed or moved since.
   void forget_accesses() {
     accesses_ = {};
-    if (known_memory_ != nullptr) *known_memory_ = {};
+    std::ranges::fill(known_memory_, code::KnownMemory());
     for (WarpState* const warp : warps_) warp->forget_buffer();
   }
   /// What machine code of its warps reads, where it does not depend on the warp.
@@ -172,7 +172,7 @@ class Block {
   std::array<BarrierState, block_barriers> barriers_{};
   int known_barriers_ = 0;  ///< one more than the largest number that an operation has named
   std::array<LastAccess, 32> accesses_{};
-  std::unique_ptr<std::array<code::KnownMemory, code::known_memories>> known_memory_;
+  std::vector<code::KnownMemory> known_memory_;
   std::optional<code::CodeContext> code_context_;  ///< once one of its warps runs machine code
   std::vector<WarpgroupIssues> warpgroups_;        ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;
