@@ -4,6 +4,7 @@
 
 #include <array>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include <warpmat/numeric/persistent.h>
@@ -44,18 +45,30 @@ struct Ex2Table : SquareMasks {
 /// Built by the first call.
 const Ex2Table& ex2_table();
 
-/// The rows of a function of the unit, in words.
+/// The rows of a function of the unit, in words; `count` is a power of two.
 template <std::size_t count>
 struct SegmentTable : SquareMasks {
-  explicit SegmentTable(const multi_function::Segment* segments) {
-    for (std::size_t i = 0; i < count; ++i) {
+  explicit SegmentTable(std::span<const multi_function::Segment> segments) {
+    for (std::size_t i = 0; i < segments.size(); ++i) {
       c0[i] = static_cast<std::uint32_t>(segments[i].c0);
       c1[i] = static_cast<std::uint32_t>(segments[i].c1);
       c2[i] = static_cast<std::uint32_t>(segments[i].c2);
     }
   }
-  alignas(64) std::array<std::uint32_t, count> c0, c1, c2;
+  alignas(64) std::array<std::uint32_t, count> c0{}, c1{}, c2{};
 };
+
+/// tanh's, and in `binades` those of tanh_binades: the dropped bits, and from bit 8 on the first row.
+struct TanhTable : SegmentTable<64> {
+  TanhTable() : SegmentTable(multi_function::tanh_segments) {
+    for (std::size_t i = 0; i < multi_function::tanh_binade_count; ++i)
+      binades[i] = multi_function::tanh_binades[i].first_row * 256U + multi_function::tanh_binades[i].dropped_bits;
+  }
+  alignas(64) std::array<std::uint32_t, 32> binades{};
+};
+
+/// Built by the first call.
+const TanhTable& tanh_table();
 
 /// Those of a function whose sums have their leading bit in one place: c0 in units of 2^9; c1 - c1_offset in the upper half, c2 in the
 /// lower.
@@ -72,7 +85,7 @@ struct LeadingTable : SquareMasks {
 };
 
 /// Built by the first call.
-template <std::size_t count, const multi_function::Segment (&segments)[count]>
+template <std::size_t count, const auto& segments>
 const SegmentTable<count>& segment_table() {
   static constinit Persistent<SegmentTable<count>> table;
   return table.get([] { return SegmentTable<count>(segments); });
@@ -269,10 +282,15 @@ void ex2_f32(void* const* results, const void* const* sources, const Modifiers& 
 
 struct RcpLanes;
 struct Lg2Lanes;
+struct TanhLanes;
 template <bool reciprocal>
 struct RootLanes;
+template <bool cosine>
+struct SineLanes;
 template <typename UnitLanes, auto lane_function>
 constexpr Function by_unit = each_lane<lane_function>;
+template <typename UnitLanes, auto lane_function>
+constexpr Function by_unit_alone = each_lane<lane_function>;
 template <auto lane_function>
 constexpr Function divide_by_unit = each_lane<lane_function>;
 
@@ -367,6 +385,11 @@ HWY_INLINE Word fraction_of(Word a) {
   return hn::And(a, hn::Set(Words(), (1U << unit::fraction_bits) - 1));
 }
 
+/// The segment_bits lower bits of a fraction.
+HWY_INLINE Word x_of(Word fraction) {
+  return hn::And(fraction, hn::Set(Words(), (1U << unit::segment_bits) - 1));
+}
+
 /// The exponent of a, less the bias.
 HWY_INLINE Word exponent_of(Word a) {
   const Words d;
@@ -401,7 +424,7 @@ struct RootLanes {
     const SignedWords ds;
     const Word fraction = fraction_of(a), exponent = exponent_of(a), odd = hn::And(exponent, hn::Set(d, 1));
     const Word row = hn::Or(hn::ShiftLeft<6>(odd), hn::ShiftRight<unit::segment_bits>(fraction));
-    const Word x = hn::And(fraction, hn::Set(d, (1U << unit::segment_bits) - 1));
+    const Word x = x_of(fraction);
     const Word half = hn::BitCast(d, hn::ShiftRight<1>(hn::BitCast(ds, exponent)));
     const Word sum_unit = hn::Set(d, static_cast<std::uint32_t>(unit::sum_unit));
     const Word declined = hn::Or(exponent_outside(a, 1, 254), hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(ds, a))));
@@ -424,7 +447,7 @@ struct Lg2Lanes {
     const SignedWords ds;
     const WideWords dw;
     const Word fraction = fraction_of(a), exponent = exponent_of(a);
-    const Word x = hn::And(fraction, hn::Set(d, (1U << unit::segment_bits) - 1));
+    const Word x = x_of(fraction);
     UnitSums sums = interpolate_lanes<unit::lg2_interpolation>(segment_table<64, unit::lg2_segments>(),
                                                                hn::ShiftRight<unit::segment_bits>(fraction), x);
     const auto add_exponent = [&](Wide sum, Word of_even) HWY_ATTR {
@@ -442,6 +465,80 @@ struct Lg2Lanes {
     return {code, hn::Or(declined, hn::VecFromMask(d, is_one))};
   }
 };
+
+/// turns() in every lane: a product with a factor below 1, rounded toward zero.
+HWY_INLINE Floats turns_of(Floats a) {
+  const float factor = turns_per_radian;
+#if HWY_TARGET <= HWY_AVX3
+  return Floats{_mm512_mul_round_ps(a.raw, _mm512_set1_ps(factor), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
+#else
+  const FloatWords df;
+  const hn::Half<FloatWords> half;
+  const hn::RepartitionToWide<FloatWords> dd;
+  const auto kept_bits = hn::BitCast(dd, hn::Set(WideWords(), -(std::int64_t{1} << 29)));  // f32's
+  const auto product = [&](hn::Vec<decltype(half)> part) HWY_ATTR {
+    return hn::DemoteTo(half, hn::And(hn::Mul(hn::PromoteTo(dd, part), hn::Set(dd, static_cast<double>(factor))), kept_bits));
+  };
+  return hn::Combine(df, product(hn::UpperHalf(half, a)), product(hn::LowerHalf(half, a)));
+#endif
+}
+
+/// approximate_sin, or approximate_cos. Whole turns do not count, so that the phase is below 2^25.
+template <bool cosine>
+struct SineLanes {
+  static HWY_INLINE Word of(Word a) {
+    const Words d;
+    const SignedWords ds;
+    const FloatWords df;
+    const Floats turns = hn::Abs(turns_of(hn::BitCast(df, a)));
+    const auto part = hn::Mul(hn::Sub(turns, hn::Trunc(turns)), hn::Set(df, 1U << unit::phase_bits));
+    Word phase = hn::BitCast(d, truncate(part));
+    if constexpr (cosine) phase = hn::Add(phase, hn::Set(d, 1U << unit::fraction_bits));
+    const auto odd_quadrant = hn::BroadcastSignBit(hn::BitCast(ds, hn::ShiftLeft<31 - unit::fraction_bits>(phase)));
+    const Word fraction = fraction_of(hn::Xor(phase, hn::BitCast(d, odd_quadrant)));
+    const UnitSums sums = interpolate_lanes<unit::sin_interpolation>(segment_table<64, unit::sin_segments>(),
+                                                                     hn::ShiftRight<unit::segment_bits>(fraction), x_of(fraction));
+    const Word magnitude = normalise_lanes(sums, hn::Set(d, static_cast<std::uint32_t>(unit::sum_unit)));
+    Word sign = hn::ShiftLeft<30 - unit::fraction_bits>(phase);  // of the second half of a turn
+    if constexpr (!cosine) sign = hn::Xor(sign, a);
+    const Word code = hn::Or(hn::IfThenElseZero(hn::Ne(fraction, hn::Zero(d)), magnitude), hn::And(sign, hn::Set(d, unit::sign_bit)));
+    const Word infinity = hn::Set(d, unit::infinity);
+    return hn::IfThenElse(hn::Eq(hn::And(a, infinity), infinity), hn::Set(d, unit::nan), code);
+  }
+};
+
+/// unit::tanh.
+struct TanhLanes {
+  static HWY_INLINE Word of(Word a) {
+    const Words d;
+    const SignedWords ds;
+    const TanhTable& table = tanh_table();
+    const Word sign = hn::And(a, hn::Set(d, unit::sign_bit)), magnitude = hn::Xor(a, sign);
+    const auto binade =
+        hn::Sub(hn::BitCast(ds, hn::ShiftRight<unit::fraction_bits>(magnitude)), hn::Set(ds, unit::bias + unit::first_tanh_exponent));
+    const Word words = look_up_words<32>(table.binades.data(), hn::BitCast(d, binade));
+    const Word kept = hn::Shr(fraction_of(a), hn::And(words, hn::Set(d, 255)));
+    const Word row = hn::Add(hn::ShiftRight<8>(words), hn::ShiftRight<unit::segment_bits>(kept));
+    const UnitSums sums = interpolate_lanes<unit::tanh_interpolation>(table, row, x_of(kept));
+    Word code = hn::Or(normalise_lanes(sums, hn::Set(d, static_cast<std::uint32_t>(unit::sum_unit))), sign);
+    const auto in_lanes = [](hn::Mask<SignedWords> mask) HWY_ATTR { return hn::RebindMask(Words(), mask); };
+    code = hn::IfThenElse(in_lanes(hn::Gt(binade, hn::Set(ds, unit::tanh_binade_count - 1))), hn::Or(sign, hn::Set(d, unit::one)), code);
+    code = hn::IfThenElse(in_lanes(hn::Lt(binade, hn::Zero(ds))), a, code);
+    return hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, unit::infinity)), hn::Set(d, unit::nan), code);
+  }
+};
+
+/// An instruction that is `UnitLanes::of` for all operands.
+template <typename UnitLanes>
+void all_by_unit(void* const* results, const void* const* sources, const Modifiers&) {
+  const Words d;
+  const auto* const a = static_cast<const std::uint32_t*>(sources[0]);
+  auto* const result = static_cast<std::uint32_t*>(results[0]);
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) hn::StoreU(UnitLanes::of(hn::LoadU(d, a + i)), d, result + i);
+}
+
+template <typename UnitLanes, auto>
+constexpr Function by_unit_alone = all_by_unit<UnitLanes>;
 
 /// Calls `lanes(first lane)` for all parts of the warp, and `lane_function(lane)` for the lanes that it declines.
 template <typename LanesOf, typename LaneFunction>
@@ -515,9 +612,9 @@ constexpr Kernel approximate_table[] = {
     {"rcp.approx.f32", by_unit<RcpLanes, approximate_rcp>},
     {"rsqrt.approx.f32", by_unit<RootLanes<true>, approximate_rsqrt>},
     {"sqrt.approx.f32", by_unit<RootLanes<false>, approximate_sqrt>},
-    {"sin.approx.f32", each_lane<approximate_sin>},
-    {"cos.approx.f32", each_lane<approximate_cos>},
-    {"tanh.approx.f32", each_lane<multi_function::tanh>},
+    {"sin.approx.f32", by_unit_alone<SineLanes<false>, approximate_sin>},
+    {"cos.approx.f32", by_unit_alone<SineLanes<true>, approximate_cos>},
+    {"tanh.approx.f32", by_unit_alone<TanhLanes, multi_function::tanh>},
     {"div.approx.f32", divide_by_unit<approximate_div>},
     {"div.full.f32", divide_by_unit<full_div>},
     {"ex2.approx.f16", look_up_halves<multi_function::ex2_f16, 1>},
@@ -555,6 +652,11 @@ Ex2Table::Ex2Table() {
 const Ex2Table& ex2_table() {
   static constinit Persistent<Ex2Table> table;
   return table.get([] { return Ex2Table(); });
+}
+
+const TanhTable& tanh_table() {
+  static constinit Persistent<TanhTable> table;
+  return table.get([] { return TanhTable(); });
 }
 
 HWY_EXPORT(approximate_kernels_here);

@@ -79,9 +79,11 @@ inline std::uint32_t approximate_sqrt(std::uint32_t a, const Modifiers& m) {
   return multiply_code(multi_function::sqrt(multiply_code(a, two_to_24)), 0x1p-12F);
 }
 
+inline constexpr float turns_per_radian = std::bit_cast<float>(0x3e22f983);
+
 /// Converts radians to units of 2·pi. .ftz has the same machine code: the unit flushes subnormal operands.
 inline std::uint32_t turns(std::uint32_t a) {
-  return multiply_toward_zero(a, std::bit_cast<float>(0x3e22f983));
+  return multiply_toward_zero(a, turns_per_radian);
 }
 inline std::uint32_t approximate_sin(std::uint32_t a) {
   return multi_function::sin(turns(a));
