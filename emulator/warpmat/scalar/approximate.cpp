@@ -287,12 +287,18 @@ template <bool reciprocal>
 struct RootLanes;
 template <bool cosine>
 struct SineLanes;
+struct UpperRcpLanes;
+struct UpperRsqLanes;
 template <typename UnitLanes, auto lane_function>
 constexpr Function by_unit = each_lane<lane_function>;
 template <typename UnitLanes, auto lane_function>
 constexpr Function by_unit_alone = each_lane<lane_function>;
 template <auto lane_function>
 constexpr Function divide_by_unit = each_lane<lane_function>;
+template <typename UpperLanes, auto lane_function>
+void upper_words(const std::uint64_t* a, std::uint64_t* result) {
+  WARPMAT_EACH_LANE result[lane] = of_upper_word<lane_function>(a[lane]);
+}
 
 #else
 
@@ -540,6 +546,68 @@ void all_by_unit(void* const* results, const void* const* sources, const Modifie
 template <typename UnitLanes, auto>
 constexpr Function by_unit_alone = all_by_unit<UnitLanes>;
 
+/// Of an f64's upper word: the f32 whose fraction has these 20 bits, of exponent 0 or of `odd`.
+HWY_INLINE Word upper_operand(Word a, Word odd) {
+  const Words d;
+  const Word fraction = hn::ShiftLeft<3>(hn::And(a, hn::Set(d, 0xfffff)));
+  return hn::Add(hn::Or(fraction, hn::Set(d, unit::one)), hn::ShiftLeft<unit::fraction_bits>(odd));
+}
+
+/// The upper word of the f64 with the exponent of `code`, an f32, plus `more`, its fraction without the last 3 bits and the sign of a.
+/// Below 2^-1022 it is a zero.
+HWY_INLINE Word upper_result(Word a, Word code, Word more) {
+  const Words d;
+  const SignedWords ds;
+  const Word number = hn::Add(hn::ShiftRight<3>(code), hn::ShiftLeft<20>(more));
+  const auto is_normal = hn::RebindMask(d, hn::Gt(hn::BitCast(ds, number), hn::Set(ds, (1 << 20) - 1)));
+  return hn::Or(hn::IfThenElseZero(is_normal, number), hn::And(a, hn::Set(d, unit::sign_bit)));
+}
+
+/// The exponent as stored.
+HWY_INLINE Word upper_exponent(Word a) {
+  return hn::And(hn::ShiftRight<20>(a), hn::Set(Words(), 2047));
+}
+
+/// unit::rcp64h.
+struct UpperRcpLanes {
+  static HWY_INLINE Word of(Word a) {
+    const Words d;
+    const Word exponent = upper_exponent(a), sign = hn::And(a, hn::Set(d, unit::sign_bit)), infinity = hn::Set(d, unit::upper_infinity);
+    const Word code = RcpLanes::of(upper_operand(a, hn::Zero(d))).code;
+    const Word number = upper_result(a, code, hn::Sub(hn::Set(d, 2 * 1023 - unit::bias), exponent));
+    const Word of_large = hn::IfThenElse(hn::Gt(hn::Xor(a, sign), infinity), hn::Set(d, unit::nan), sign);
+    const Word result = hn::IfThenElse(hn::Eq(exponent, hn::Zero(d)), hn::Or(sign, infinity), number);
+    return hn::IfThenElse(hn::Eq(exponent, hn::Set(d, 2047)), of_large, result);
+  }
+};
+
+/// unit::rsq64h.
+struct UpperRsqLanes {
+  static HWY_INLINE Word of(Word a) {
+    const Words d;
+    const SignedWords ds;
+    const Word stored = upper_exponent(a), infinity = hn::Set(d, unit::upper_infinity);
+    const auto exponent = hn::Sub(hn::BitCast(ds, stored), hn::Set(ds, 1023));
+    const Word odd = hn::And(hn::BitCast(d, exponent), hn::Set(d, 1)), half = hn::BitCast(d, hn::ShiftRight<1>(exponent));
+    const Word code = RootLanes<true>::of(upper_operand(a, odd)).code;
+    const Word number = upper_result(hn::Zero(d), code, hn::Sub(hn::Set(d, 1023 - unit::bias), half));
+    const Word of_large = hn::IfThenElse(hn::Eq(a, infinity), hn::Zero(d), hn::Set(d, unit::nan));  // or negative
+    const Word result = hn::IfThenElse(hn::Lt(a, infinity), number, of_large);
+    const Word sign = hn::And(a, hn::Set(d, unit::sign_bit));
+    return hn::IfThenElse(hn::Eq(stored, hn::Zero(d)), hn::Or(sign, infinity), result);
+  }
+};
+
+/// `UpperLanes::of` of the upper words of f64 numbers; the lower words of results are zero.
+template <typename UpperLanes, auto>
+HWY_INLINE void upper_words(const std::uint64_t* a, std::uint64_t* result) {
+  const Words d;
+  alignas(64) std::array<std::uint32_t, 32> words;
+  WARPMAT_EACH_LANE words[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(a[lane] >> 32);
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) hn::Store(UpperLanes::of(hn::Load(d, words.data() + i)), d, words.data() + i);
+  WARPMAT_EACH_LANE result[lane] = static_cast<std::uint64_t>(words[static_cast<std::size_t>(lane)]) << 32;
+}
+
 /// Calls `lanes(first lane)` for all parts of the warp, and `lane_function(lane)` for the lanes that it declines.
 template <typename LanesOf, typename LaneFunction>
 HWY_INLINE void with_lane_function(void* result, LanesOf lanes, LaneFunction lane_function) {
@@ -594,6 +662,24 @@ void divide_by_unit(void* const* results, const void* const* sources, const Modi
 
 #endif  // vectors
 
+template <typename UpperLanes, auto lane_function>
+void by_upper_words(void* const* results, const void* const* sources, const Modifiers&) {
+  upper_words<UpperLanes, lane_function>(static_cast<const std::uint64_t*>(sources[0]), static_cast<std::uint64_t*>(results[0]));
+}
+
+/// approximate_rsqrt_f64 in every lane.
+void rsqrt_f64(void* const* results, const void* const* sources, const Modifiers&) {
+  alignas(64) std::array<std::uint64_t, 32> scaled, root;
+  const void* const a = sources[0];
+  WARPMAT_EACH_LANE scaled[static_cast<std::size_t>(lane)] = std::bit_cast<std::uint64_t>(scaled_for_rsqrt(load<double>(a, lane)));
+  upper_words<UpperRsqLanes, multi_function::rsq64h>(scaled.data(), root.data());
+  WARPMAT_EACH_LANE {
+    const auto i = static_cast<std::size_t>(lane);
+    const double refined = refined_rsqrt(std::bit_cast<double>(scaled[i]), std::bit_cast<double>(root[i]));
+    store(results[0], lane, rsqrt_of(load<double>(a, lane), refined));
+  }
+}
+
 /// `f` of one or both halves of every lane.
 template <HalfFunction f, int halves>
 void look_up_halves(void* const* results, const void* const* sources, const Modifiers&) {
@@ -625,9 +711,9 @@ constexpr Kernel approximate_table[] = {
     {"tanh.approx.f16x2", look_up_halves<multi_function::tanh_f16, 2>},
     {"tanh.approx.bf16", look_up_halves<multi_function::tanh_bf16, 1>},
     {"tanh.approx.bf16x2", look_up_halves<multi_function::tanh_bf16, 2>},
-    {"rcp.approx.ftz.f64", each_lane<of_upper_word<multi_function::rcp64h>>},
-    {"rsqrt.approx.ftz.f64", each_lane<of_upper_word<multi_function::rsq64h>>},
-    {"rsqrt.approx.f64", each_lane<approximate_rsqrt_f64>},
+    {"rcp.approx.ftz.f64", by_upper_words<UpperRcpLanes, multi_function::rcp64h>},
+    {"rsqrt.approx.ftz.f64", by_upper_words<UpperRsqLanes, multi_function::rsq64h>},
+    {"rsqrt.approx.f64", rsqrt_f64},
 };
 
 std::span<const Kernel> approximate_kernels_here() {
