@@ -72,25 +72,29 @@ struct TanhTable : SegmentTable<64> {
 /// Built by the first call.
 const TanhTable& tanh_table();
 
-/// A function whose sums have their leading bit in one place, and constants of its kernel.
-struct LeadingFunction {
-  const multi_function::Segment (&segments)[128];
+/// A function whose sums 32 bits can add, and constants of its kernel.
+struct PairFunction {
+  const multi_function::Segment* segments;
+  std::size_t rows;
   multi_function::Interpolation f;
   std::int32_t c1_offset;   ///< c1 minus this is a signed number of 16 bits
-  int leading;              ///< the number of that bit
+  int leading;              ///< the number of the sums' leading bit; 0 if it is not one for all
   std::size_t flip;         ///< row i is segment i ^ flip
   std::uint32_t exponent;   ///< what the kernel adds an operand's exponent to, or subtracts it from; in the place of f32's
   std::uint32_t kept_bits;  ///< that exponent's, and the sign if it is the result's
+
+  constexpr int unit() const { return f.c1_shift; }  ///< of the sums, which have no bits below
 };
 
 /// Its rows: c0 in units of 2^9; c1 - c1_offset in the upper half, c2 in the lower.
-struct LeadingTable : UnitConstants {
-  explicit LeadingTable(const LeadingFunction& g)
-      : rounding(static_cast<std::uint32_t>(g.f.rounding)), exponent(g.exponent), kept_bits(g.kept_bits) {
-    for (std::size_t i = 0; i < 128; ++i) {
+struct PairTable : UnitConstants {
+  explicit PairTable(const PairFunction& g)
+      : rounding(static_cast<std::uint32_t>(g.f.rounding >> g.unit())), exponent(g.exponent), kept_bits(g.kept_bits) {
+    for (std::size_t i = 0; i < g.rows; ++i) {
       const multi_function::Segment& s = g.segments[i ^ g.flip];
-      c0[i] = static_cast<std::uint32_t>(s.c0) << (g.f.c0_shift - 9);
-      c1_c2[i] = static_cast<std::uint32_t>(s.c1 - g.c1_offset) << 16 | (static_cast<std::uint32_t>(s.c2) << g.f.c2_shift & 0xffff);
+      c0[i] = static_cast<std::uint32_t>(s.c0) << (g.f.c0_shift - g.unit() - 9);
+      c1_c2[i] =
+          static_cast<std::uint32_t>(s.c1 - g.c1_offset) << 16 | (static_cast<std::uint32_t>(s.c2) << (g.f.c2_shift - g.unit()) & 0xffff);
     }
   }
   alignas(64) std::array<std::uint32_t, 128> c0, c1_c2;
@@ -107,18 +111,19 @@ const SegmentTable<count>& segment_table() {
 
 /// The exponent of an operand with the bias 127 is odd where its lowest bit, as stored, is 0. Such segments are the second 64.
 inline constexpr std::uint32_t of_exponent_bits = 0xff800000;
-inline constexpr LeadingFunction leading_rcp{
-    multi_function::rcp_segments, multi_function::rcp_interpolation, -(1 << 15), 39, 0, 252U << 23, of_exponent_bits};
-inline constexpr LeadingFunction leading_rsq{
-    multi_function::rsq_segments, multi_function::rsq_interpolation, -(1 << 15), 39, 64, 189U << 23, of_exponent_bits};
-inline constexpr LeadingFunction leading_sqrt{
-    multi_function::sqrt_segments, multi_function::sqrt_interpolation, 1 << 16, 40, 64, 62U << 23, of_exponent_bits};
+inline constexpr PairFunction rcp_pairs{
+    multi_function::rcp_segments, 128, multi_function::rcp_interpolation, -(1 << 15), 39, 0, 252U << 23, of_exponent_bits};
+inline constexpr PairFunction rsq_pairs{
+    multi_function::rsq_segments, 128, multi_function::rsq_interpolation, -(1 << 15), 39, 64, 189U << 23, of_exponent_bits};
+inline constexpr PairFunction sqrt_pairs{
+    multi_function::sqrt_segments, 128, multi_function::sqrt_interpolation, 1 << 16, 40, 64, 62U << 23, of_exponent_bits};
 
-template <const LeadingFunction& g>
-const LeadingTable& leading_table() {
-  static_assert(g.f.c1_shift == 0);
-  static constinit Persistent<LeadingTable> table;
-  return table.get([] { return LeadingTable(g); });
+inline constexpr PairFunction sin_pairs{multi_function::sin_segments, 64, multi_function::sin_interpolation, 0, 0, 0, 0, 0};
+
+template <const PairFunction& g>
+const PairTable& pair_table() {
+  static constinit Persistent<PairTable> table;
+  return table.get([] { return PairTable(g); });
 }
 
 /// A function of f16 or bf16 codes.
@@ -364,20 +369,57 @@ HWY_INLINE Word normalise_lanes(UnitSums sums, int unit_exponent) {
   return hn::Add(hn::BitCast(d, hn::Or(even, odd)), hn::Set(d, exponent));
 }
 
-/// unit::interpolate and unit::normalise of sums whose leading bit is `leading`, whose results are normal, with the exponent 1. c1 · x is
-/// added in two parts, the upper one and c0 in units of 2^9: 32 bits suffice. A sum of 2^(leading + 1) gives the next exponent.
-template <const LeadingFunction& g>
-HWY_INLINE Word leading_codes(const LeadingTable& t, Word row, Word x) {
+/// Sums, in units of 2^9; what is below is in bits 0 to 8 of `lower`.
+struct PairSums {
+  Word upper, lower;
+};
+
+/// unit::interpolate in every lane. c1 · x is added in two parts, the upper one and c0 in units of 2^9: 32 bits suffice.
+template <const PairFunction& g>
+HWY_INLINE PairSums add_pairs(const PairTable& t, Word row, Word x) {
   const Words d;
   const SignedWords ds;
-  const Word c0 = look_up_words<128>(t, t.c0.data(), row), c1_c2 = look_up_words<128>(t, t.c1_c2.data(), row);
+  const Word c0 = look_up_words<g.rows>(t, t.c0.data(), row), c1_c2 = look_up_words<g.rows>(t, t.c1_c2.data(), row);
   const Word lower = hn::Add(pair_products(c1_c2, low_and_square(t, x)), hn::Set(d, t.rounding));
   const Word carried = hn::BitCast(d, hn::ShiftRight<9>(hn::BitCast(ds, lower)));
   const Word upper = hn::Add(hn::Add(c0, pair_products(c1_c2, hn::ShiftLeft<16>(hn::ShiftRight<9>(x)))), carried);
-  constexpr int offset_shift = std::countr_zero(static_cast<std::uint32_t>(g.c1_offset)) - 9;  // c1_offset · x has no bits below 2^9
-  const Word of_offset = hn::ShiftLeft<offset_shift>(x);
-  const Word sum = g.c1_offset < 0 ? hn::Sub(upper, of_offset) : hn::Add(upper, of_offset);
-  return hn::ShiftRight<g.leading - 9 - unit::fraction_bits>(sum);
+  if constexpr (g.c1_offset == 0) {
+    return {upper, lower};
+  } else {
+    constexpr int offset_shift = std::countr_zero(static_cast<std::uint32_t>(g.c1_offset)) - 9;  // c1_offset · x has no bits below 2^9
+    const Word of_offset = hn::ShiftLeft<offset_shift>(x);
+    return {g.c1_offset < 0 ? hn::Sub(upper, of_offset) : hn::Add(upper, of_offset), lower};
+  }
+}
+
+/// unit::interpolate and unit::normalise of sums whose leading bit is known, whose results are normal, with the exponent 1. A sum of
+/// 2^(leading + 1) gives the next exponent.
+template <const PairFunction& g>
+HWY_INLINE Word leading_codes(const PairTable& t, Word row, Word x) {
+  return hn::ShiftRight<g.leading - 9 - unit::fraction_bits>(add_pairs<g>(t, row, x).upper);
+}
+
+/// unit::normalise of sums from 0 to 2^37, whose unit is 2^-37. No bits are added that a conversion or sum toward zero would carry.
+HWY_INLINE Word normalise_pairs(PairSums sums) {
+  const Words d;
+  const SignedWords ds;
+  const FloatWords df;
+  const auto upper = hn::BitCast(ds, sums.upper), lower = hn::BitCast(ds, hn::And(sums.lower, hn::Set(d, 511)));
+#if HWY_TARGET <= HWY_AVX3
+  constexpr int toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+  const Floats from_upper = hn::Mul(Floats{_mm512_cvt_roundepi32_ps(upper.raw, toward_zero)}, hn::Set(df, 0x1p-28F));
+  const Floats below = hn::ConvertTo(df, lower), unit = hn::Set(df, 0x1p-37F);
+  return hn::BitCast(d, Floats{_mm512_fmadd_round_ps(below.raw, unit.raw, from_upper.raw, toward_zero)});
+#else
+  const auto is_small = hn::Lt(upper, hn::Set(ds, 1 << 21));  // of more, the lower 7 bits are behind the last place
+  const auto number =
+      hn::IfThenElse(is_small, hn::Or(hn::ShiftLeft<9>(upper), lower), hn::Or(hn::ShiftLeft<2>(upper), hn::ShiftRight<7>(lower)));
+  const Floats nearest = hn::ConvertTo(df, number);
+  const auto too_large = hn::VecFromMask(ds, hn::Gt(truncate(nearest), number));
+  const Floats toward_zero = hn::BitCast(df, hn::Add(hn::BitCast(ds, nearest), too_large));
+  const Floats unit = hn::IfThenElse(hn::RebindMask(df, is_small), hn::Set(df, 0x1p-37F), hn::Set(df, 0x1p-30F));
+  return hn::BitCast(d, hn::Mul(toward_zero, unit));
+#endif
 }
 
 using Declined = hn::Mask<SignedWords>;
@@ -412,10 +454,10 @@ struct RcpLanes {
 
   static HWY_INLINE Word of(Word a) {
     const Words d;
-    const LeadingTable& t = leading_table<leading_rcp>();
+    const PairTable& t = pair_table<rcp_pairs>();
     const Word x = hn::ShiftLeft<1>(hn::And(a, hn::Set(d, t.low_16_bits)));
     const Word exponent = hn::Sub(hn::Set(d, t.exponent), hn::And(a, hn::Set(d, t.kept_bits)));  // and the sign
-    return hn::Add(leading_codes<leading_rcp>(t, hn::ShiftRight<16>(a), x), exponent);
+    return hn::Add(leading_codes<rcp_pairs>(t, hn::ShiftRight<16>(a), x), exponent);
   }
 };
 
@@ -427,18 +469,18 @@ struct RootLanes {
   static HWY_INLINE Word of(Word a) {
     const Words d;
     const Word row = hn::ShiftRight<unit::segment_bits>(a);
-    const auto halved = [&](const LeadingTable& t) HWY_ATTR {
+    const auto halved = [&](const PairTable& t) HWY_ATTR {
       return hn::And(hn::ShiftRight<1>(hn::Add(a, hn::Set(d, t.exponent_step))), hn::Set(d, t.kept_bits));
     };
     if constexpr (reciprocal) {
-      const LeadingTable& t = leading_table<leading_rsq>();
-      const Word code = hn::Add(leading_codes<leading_rsq>(t, row, x_of(t, a)), hn::Sub(hn::Set(d, t.exponent), halved(t)));
+      const PairTable& t = pair_table<rsq_pairs>();
+      const Word code = hn::Add(leading_codes<rsq_pairs>(t, row, x_of(t, a)), hn::Sub(hn::Set(d, t.exponent), halved(t)));
       // The sum of an even power of two is below the exact result, the next number.
       const auto is_even_power = hn::Eq(hn::And(a, hn::Set(d, t.low_24_bits)), hn::Set(d, t.exponent_step));
       return hn::IfThenElse(is_even_power, hn::Add(code, hn::Set(d, 1)), code);
     } else {
-      const LeadingTable& t = leading_table<leading_sqrt>();
-      return hn::Add(leading_codes<leading_sqrt>(t, row, x_of(t, a)), hn::Add(hn::Set(d, t.exponent), halved(t)));
+      const PairTable& t = pair_table<sqrt_pairs>();
+      return hn::Add(leading_codes<sqrt_pairs>(t, row, x_of(t, a)), hn::Add(hn::Set(d, t.exponent), halved(t)));
     }
   }
 };
@@ -469,20 +511,24 @@ struct Lg2Lanes {
   }
 };
 
-/// turns() in every lane: a product with a factor below 1, rounded toward zero.
+/// turns() of magnitudes: products with a factor below 1, rounded toward zero.
 HWY_INLINE Floats turns_of(Floats a) {
-  const float factor = turns_per_radian;
-#if HWY_TARGET <= HWY_AVX3
-  return Floats{_mm512_mul_round_ps(a.raw, _mm512_set1_ps(factor), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
-#else
   const FloatWords df;
+#if HWY_TARGET <= HWY_AVX3
+  return Floats{_mm512_mul_round_ps(a.raw, hn::Set(df, turns_per_radian).raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
+#elif HWY_TARGET == HWY_SSE4  // no fused operations
   const hn::Half<FloatWords> half;
   const hn::RepartitionToWide<FloatWords> dd;
   const auto kept_bits = hn::BitCast(dd, hn::Set(WideWords(), -(std::int64_t{1} << 29)));  // f32's
-  const auto product = [&](hn::Vec<decltype(half)> part) HWY_ATTR {
-    return hn::DemoteTo(half, hn::And(hn::Mul(hn::PromoteTo(dd, part), hn::Set(dd, static_cast<double>(factor))), kept_bits));
-  };
+  const auto factor = hn::Set(dd, static_cast<double>(turns_per_radian));
+  const auto product = [&](hn::Vec<decltype(half)> part)
+                           HWY_ATTR { return hn::DemoteTo(half, hn::And(hn::Mul(hn::PromoteTo(dd, part), factor), kept_bits)); };
   return hn::Combine(df, product(hn::UpperHalf(half, a)), product(hn::LowerHalf(half, a)));
+#else
+  const SignedWords ds;
+  const Floats factor = hn::Set(df, turns_per_radian), nearest = hn::Mul(a, factor), rest = hn::MulSub(a, factor, nearest);
+  const auto too_large = hn::VecFromMask(ds, hn::RebindMask(ds, hn::Lt(rest, hn::Zero(df))));
+  return hn::BitCast(df, hn::Add(hn::BitCast(ds, nearest), too_large));
 #endif
 }
 
@@ -493,19 +539,17 @@ struct SineLanes {
     const Words d;
     const SignedWords ds;
     const FloatWords df;
-    const Floats turns = hn::Abs(turns_of(hn::BitCast(df, a)));
+    const Floats turns = turns_of(hn::Abs(hn::BitCast(df, a)));
     const auto part = hn::Mul(hn::Sub(turns, hn::Trunc(turns)), hn::Set(df, 1U << unit::phase_bits));
     Word phase = hn::BitCast(d, truncate(part));
     if constexpr (cosine) phase = hn::Add(phase, hn::Set(d, 1U << unit::fraction_bits));
     const auto odd_quadrant = hn::BroadcastSignBit(hn::BitCast(ds, hn::ShiftLeft<31 - unit::fraction_bits>(phase)));
     const Word fraction = fraction_of(hn::Xor(phase, hn::BitCast(d, odd_quadrant)));
-    const auto& table = segment_table<64, unit::sin_segments>();
-    const UnitSums sums =
-        interpolate_lanes<unit::sin_interpolation>(table, hn::ShiftRight<unit::segment_bits>(fraction), x_of(table, fraction));
-    const Word magnitude = normalise_lanes(sums, unit::sum_unit);
+    const PairTable& t = pair_table<sin_pairs>();
+    const Word magnitude = normalise_pairs(add_pairs<sin_pairs>(t, hn::ShiftRight<unit::segment_bits>(fraction), x_of(t, fraction)));
     Word sign = hn::ShiftLeft<30 - unit::fraction_bits>(phase);  // of the second half of a turn
     if constexpr (!cosine) sign = hn::Xor(sign, a);
-    const Word code = hn::Or(hn::IfThenElseZero(hn::Ne(fraction, hn::Zero(d)), magnitude), hn::And(sign, hn::Set(d, unit::sign_bit)));
+    const Word code = hn::Or(magnitude, hn::And(sign, hn::Set(d, unit::sign_bit)));
     const Word infinity = hn::Set(d, unit::infinity);
     return hn::IfThenElse(hn::Eq(hn::And(a, infinity), infinity), hn::Set(d, unit::nan), code);
   }
