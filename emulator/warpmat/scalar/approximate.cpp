@@ -17,8 +17,8 @@
 #include <warpmat/numeric/pair_products-inl.h>
 #include <warpmat/scalar/lanes-inl.h>
 
-#ifndef WARPMAT_SCALAR_EX2_TABLE
-#define WARPMAT_SCALAR_EX2_TABLE
+#ifndef WARPMAT_SCALAR_UNIT_TABLES
+#define WARPMAT_SCALAR_UNIT_TABLES
 namespace warpmat::scalar {
 
 /// Which bits of x, two to the right, are factors in truncated_squares(): 16 - k in the lower half of words and 15 - k in the upper half,
@@ -30,22 +30,6 @@ struct UnitConstants {
   std::uint32_t bit_5 = 32, bit_6 = 64;  ///< of a row's number
   std::uint32_t low_17_bits = (1U << multi_function::segment_bits) - 1;
 };
-
-/// The rows of ex2 in 32-bit words, and constants of its kernel.
-struct Ex2Table : UnitConstants {
-  Ex2Table();
-
-  static constexpr std::int32_t c1_offset = 1 << 15;  ///< c1 minus this is a signed number of 16 bits
-
-  alignas(64) std::array<std::uint32_t, 64> c0, c1_c2;  ///< [i]: 16 c0 - 2^23 i; and c1 - c1_offset in the upper half, c2 in the lower half
-  std::uint32_t fraction = (1U << multi_function::fraction_bits) - 1;
-  std::uint32_t high_8_bits = 255 << 16;
-  std::uint32_t rounding = static_cast<std::uint32_t>(multi_function::ex2_interpolation.rounding >> 2);  ///< in units of 2^-38
-  std::uint32_t bias = (multi_function::bias - 1) << multi_function::fraction_bits, nan = multi_function::nan;
-};
-
-/// Built by the first call.
-const Ex2Table& ex2_table();
 
 /// The rows of a function of the unit, in words; `count` is a power of two.
 template <std::size_t count>
@@ -97,9 +81,9 @@ struct PairTable : UnitConstants {
           static_cast<std::uint32_t>(s.c1 - g.c1_offset) << 16 | (static_cast<std::uint32_t>(s.c2) << (g.f.c2_shift - g.unit()) & 0xffff);
     }
   }
-  alignas(64) std::array<std::uint32_t, 128> c0, c1_c2;
+  alignas(64) std::array<std::uint32_t, 128> c0{}, c1_c2{};
   std::uint32_t rounding, exponent, kept_bits;
-  std::uint32_t low_16_bits = 0xffff, low_24_bits = 0xffffff, exponent_step = 1 << 23;
+  std::uint32_t low_16_bits = 0xffff, fraction_bits = 0x7fffff, low_24_bits = 0xffffff, exponent_step = 1 << 23;
 };
 
 /// Built by the first call.
@@ -118,6 +102,8 @@ inline constexpr PairFunction rsq_pairs{
 inline constexpr PairFunction sqrt_pairs{
     multi_function::sqrt_segments, 128, multi_function::sqrt_interpolation, 1 << 16, 40, 64, 62U << 23, of_exponent_bits};
 
+inline constexpr PairFunction ex2_pairs{
+    multi_function::ex2_segments, 64, multi_function::ex2_interpolation, 1 << 15, 38, 0, 126U << 23, of_exponent_bits};
 inline constexpr PairFunction sin_pairs{multi_function::sin_segments, 64, multi_function::sin_interpolation, 0, 0, 0, 0, 0};
 
 template <const PairFunction& g>
@@ -238,60 +224,11 @@ HWY_INLINE Word low_and_square(const UnitConstants& t, Word x) {
   return hn::Or(hn::ShiftLeft<16>(hn::And(x, hn::Set(d, t.low_9_bits))), truncated_squares(t, x));
 }
 
-/// The 24 leading bits of the interpolated 2^f, minus f. f is the number in bits 0 to 22 of `bits`: a row and x. The sum in units of 2^-38
-/// has 39 bits, so c1 · x is added in two parts, the upper one in units of 2^-29. c0 is reduced by the row. Without c1_offset the sum lacks
-/// 2^15 · x, which is x in units of the result, 2^-23.
-HWY_INLINE Word ex2_significands_less_f(const Ex2Table& t, Word bits) {
-  const Words d;
-  const SignedWords ds;
-  const Word row = hn::ShiftRight<unit::segment_bits>(bits);
-  const Word c0 = look_up_words<64>(t, t.c0.data(), row), c1_c2 = look_up_words<64>(t, t.c1_c2.data(), row);
-  const Word high = hn::And(hn::ShiftLeft<7>(bits), hn::Set(d, t.high_8_bits));  // bits 9 to 16, in the upper half
-  const Word low_square = low_and_square(t, hn::And(bits, hn::Set(d, t.low_17_bits)));
-  const Word lower = hn::Add(pair_products(c1_c2, low_square), hn::Set(d, t.rounding));
-  const Word carried = hn::BitCast(d, hn::ShiftRight<9>(hn::BitCast(ds, lower)));
-  return hn::ShiftRight<6>(hn::Add(hn::Add(c0, pair_products(c1_c2, high)), carried));
-}
-
-/// unit::ex2 in every lane. Operands beyond the range become 128 and -127; the codes of their powers are those of infinity and zero.
-HWY_INLINE Floats ex2_lanes(const Ex2Table& t, Floats operand) {
-  const FloatWords df;
-  const SignedWords ds;
-  const Words d;
-  const Floats clamped = hn::IfThenElse(hn::Lt(operand, hn::Set(df, -126.0F)), hn::Set(df, -127.0F), hn::Min(operand, hn::Set(df, 128.0F)));
-  const auto fixed = truncate(hn::Mul(clamped, hn::Set(df, 0x1p23F)));
-  const auto has_fraction = hn::RebindMask(ds, any_bit(hn::BitCast(d, fixed), hn::Set(d, t.fraction)));
-  const auto complemented = hn::Add(fixed, hn::IfThenElseZero(has_fraction, hn::ShiftRight<31>(fixed)));  // if negative
-  const Word reduced = hn::BitCast(d, complemented);
-  const Word number = hn::Add(ex2_significands_less_f(t, reduced), hn::Add(reduced, hn::Set(d, t.bias)));  // plus f and the exponent
-  return hn::IfThenElse(hn::IsNaN(operand), hn::BitCast(df, hn::Set(d, t.nan)), hn::BitCast(df, number));
-}
-
-void ex2_ftz_f32(const float* a, float* result) {
-  const FloatWords df;
-  const Ex2Table& t = ex2_table();
-  for (std::size_t i = 0; i < 32; i += hn::Lanes(df)) hn::StoreU(ex2_lanes(t, hn::LoadU(df, a + i)), df, result + i);
-}
-
-/// approximate_ex2 in every lane.
-void ex2_f32(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const auto* a = static_cast<const float*>(sources[0]);
-  auto* result = static_cast<float*>(results[0]);
-  if (modifiers.ftz) return ex2_ftz_f32(a, result);
-  const FloatWords df;
-  const Ex2Table& t = ex2_table();
-  for (std::size_t i = 0; i < 32; i += hn::Lanes(df)) {
-    const Floats x = hn::LoadU(df, a + i);
-    const auto is_small = hn::Lt(x, hn::Set(df, -126.0F));
-    const Floats y = ex2_lanes(t, hn::IfThenElse(is_small, hn::Mul(x, hn::Set(df, 0.5F)), x));
-    hn::StoreU(hn::IfThenElse(is_small, hn::Mul(y, y), y), df, result + i);
-  }
-}
-
 // ---- Functions by the unit's sum in 64 bits. These lanes are normal numbers whose results are normal; lane functions compute the others.
 
 #if HWY_TARGET == HWY_SCALAR  // no vectors
 
+constexpr Function ex2_f32 = each_lane<approximate_ex2>;
 struct RcpLanes;
 struct Lg2Lanes;
 struct TanhLanes;
@@ -443,6 +380,42 @@ HWY_INLINE Word fraction_of(Word a) {
 /// The segment_bits lower bits of a fraction.
 HWY_INLINE Word x_of(const UnitConstants& t, Word fraction) {
   return hn::And(fraction, hn::Set(Words(), t.low_17_bits));
+}
+
+/// unit::ex2 in every lane. Operands beyond the range become 128 and -127; the codes of their powers are those of infinity and zero.
+HWY_INLINE Floats ex2_lanes(const PairTable& t, Floats operand) {
+  const FloatWords df;
+  const SignedWords ds;
+  const Words d;
+  const Floats clamped = hn::IfThenElse(hn::Lt(operand, hn::Set(df, -126.0F)), hn::Set(df, -127.0F), hn::Min(operand, hn::Set(df, 128.0F)));
+  const auto fixed = truncate(hn::Mul(clamped, hn::Set(df, 0x1p23F)));
+  const auto has_fraction = hn::RebindMask(ds, any_bit(hn::BitCast(d, fixed), hn::Set(d, t.fraction_bits)));
+  const auto complemented = hn::Add(fixed, hn::IfThenElseZero(has_fraction, hn::ShiftRight<31>(fixed)));  // if negative
+  const Word reduced = hn::BitCast(d, complemented);
+  const Word significand = leading_codes<ex2_pairs>(t, hn::ShiftRight<unit::segment_bits>(reduced), x_of(t, reduced));
+  const Word number = hn::Add(significand, hn::Add(hn::And(reduced, hn::Set(d, t.kept_bits)), hn::Set(d, t.exponent)));
+  return hn::IfThenElse(hn::IsNaN(operand), hn::BitCast(df, hn::Set(d, unit::nan)), hn::BitCast(df, number));
+}
+
+void ex2_ftz_f32(const float* a, float* result) {
+  const FloatWords df;
+  const PairTable& t = pair_table<ex2_pairs>();
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(df)) hn::StoreU(ex2_lanes(t, hn::LoadU(df, a + i)), df, result + i);
+}
+
+/// approximate_ex2 in every lane.
+void ex2_f32(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const auto* a = static_cast<const float*>(sources[0]);
+  auto* result = static_cast<float*>(results[0]);
+  if (modifiers.ftz) return ex2_ftz_f32(a, result);
+  const FloatWords df;
+  const PairTable& t = pair_table<ex2_pairs>();
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(df)) {
+    const Floats x = hn::LoadU(df, a + i);
+    const auto is_small = hn::Lt(x, hn::Set(df, -126.0F));
+    const Floats y = ex2_lanes(t, hn::IfThenElse(is_small, hn::Mul(x, hn::Set(df, 0.5F)), x));
+    hn::StoreU(hn::IfThenElse(is_small, hn::Mul(y, y), y), df, result + i);
+  }
 }
 
 /// unit::rcp. The reciprocals of numbers from 2^125 on may be subnormal.
@@ -780,19 +753,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace warpmat::scalar {
-
-Ex2Table::Ex2Table() {
-  for (std::size_t i = 0; i < 64; ++i) {
-    const multi_function::Segment& s = multi_function::ex2_segments[i];
-    c0[i] = (static_cast<std::uint32_t>(s.c0) << 4) - (static_cast<std::uint32_t>(i) << 23);
-    c1_c2[i] = static_cast<std::uint32_t>(s.c1 - c1_offset) << 16 | static_cast<std::uint32_t>(s.c2);
-  }
-}
-
-const Ex2Table& ex2_table() {
-  static constinit Persistent<Ex2Table> table;
-  return table.get([] { return Ex2Table(); });
-}
 
 const TanhTable& tanh_table() {
   static constinit Persistent<TanhTable> table;
