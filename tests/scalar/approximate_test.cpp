@@ -67,13 +67,16 @@ TEST_CASE("Approximate instructions: a warp's lanes are those of the lane functi
       {"rsqrt.approx", [](std::uint32_t a, std::uint32_t, const Modifiers& m) { return scalar::approximate_rsqrt(a, m); }},
       {"sqrt.approx", [](std::uint32_t a, std::uint32_t, const Modifiers& m) { return scalar::approximate_sqrt(a, m); }},
       {"lg2.approx", [](std::uint32_t a, std::uint32_t, const Modifiers& m) { return scalar::approximate_lg2(a, m); }},
+      {"sin.approx", [](std::uint32_t a, std::uint32_t, const Modifiers&) { return scalar::approximate_sin(a); }},
+      {"cos.approx", [](std::uint32_t a, std::uint32_t, const Modifiers&) { return scalar::approximate_cos(a); }},
+      {"tanh.approx", [](std::uint32_t a, std::uint32_t, const Modifiers&) { return multi_function::tanh(a); }},
       {"div.approx", [](std::uint32_t a, std::uint32_t b, const Modifiers& m) { return scalar::approximate_div(a, b, m); }},
       {"div.full", [](std::uint32_t a, std::uint32_t b, const Modifiers& m) { return scalar::full_div(a, b, m); }},
   };
   std::mt19937 engine(17);
   const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
   const auto operand = [&] {
-    const std::uint32_t exponents[] = {0, 1, 2, 125, 126, 127, 128, 250, 251, 252, 253, 254, 255};
+    const std::uint32_t exponents[] = {0, 1, 2, 118, 119, 125, 126, 127, 128, 129, 130, 152, 155, 156, 157, 250, 251, 252, 253, 254, 255};
     const std::uint32_t fractions[] = {0, 1, 0x7fffff, 0x400000, 0x3fffff, 0xffff, 0x10000, 0x1ffff, 0x20000, 0x1ff, 0x200};
     const std::uint32_t exponent = random() % 2 != 0 ? exponents[random() % std::size(exponents)] : random() & 255;
     const std::uint32_t fraction = random() % 2 != 0 ? fractions[random() % std::size(fractions)] : random() & 0x7fffff;
@@ -87,6 +90,7 @@ TEST_CASE("Approximate instructions: a warp's lanes are those of the lane functi
       for (const std::string type : {".f32", ".ftz.f32"}) {
         const std::string text = opcode + type;  // of which the match keeps parts
         const auto match = catalogue::find_row(text);
+        if (text == "tanh.approx.ftz.f32") continue;  // PTX has none
         REQUIRE(match);
         const catalogue::Executable executable = catalogue::executable(*match);
         for (int round = 0; round < 2'000; ++round) {

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/explain/table.h>
 #include <warpmat/machine/threads.h>
 
@@ -24,6 +25,7 @@ namespace {
 struct ExhaustOptions {
   std::string directory;
   std::vector<std::string> opcodes;
+  std::string set;  ///< of instructions; empty for the best
   std::size_t every = 1;
   unsigned jobs = machine::usable_cores();
   bool gpu = false;
@@ -85,10 +87,12 @@ std::vector<std::size_t> chosen_blocks(const ExhaustOptions& options, RunResult&
 
 void exhaust(const ExhaustOptions& options) {
   options.result.check();
+  if (!options.set.empty()) use_instruction_set(options.set);
   const AllOperandsRecording recorded = chosen(options);
   const Answerer answerer(options.gpu);
   RunResult result = begun_result("exhaust", nullptr, options.result.shard, answerer.gpu());
   result.settings = {{"recorded", recorded.source}};
+  if (!options.set.empty()) result.settings.emplace_back("set", options.set);
   result.amounts = {{"every", std::to_string(options.every)}};
   result.columns = {"operands", "blocks", "blocks that differ"};
   const std::vector<std::size_t> blocks = chosen_blocks(options, result);
@@ -135,7 +139,10 @@ void add_exhaust(Command app) {
   command.add_option("--every", options->every, "Only every Nth block of 2^20 operands (default: 1)")
       .type_name("N")
       .range(std::size_t{1}, block_count);
-  command.add_flag("--gpu", options->gpu, "Compare this machine's GPU instead of the emulator");
+  const auto set =
+      command.add_option("--set", options->set, "The emulator's kernels: AVX-512, AVX2, SSE4; NEON (default: the best of this CPU)");
+  set.type_name("SET");
+  command.add_flag("--gpu", options->gpu, "Compare this machine's GPU instead of the emulator").excludes(set);
   command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1U, 1024U);
   add_result_options(command, options->result);
   command.footer(exhaust_footer);

@@ -79,9 +79,11 @@ inline std::uint32_t approximate_sqrt(std::uint32_t a, const Modifiers& m) {
   return multiply_code(multi_function::sqrt(multiply_code(a, two_to_24)), 0x1p-12F);
 }
 
+inline constexpr float turns_per_radian = std::bit_cast<float>(0x3e22f983);
+
 /// Converts radians to units of 2·pi. .ftz has the same machine code: the unit flushes subnormal operands.
 inline std::uint32_t turns(std::uint32_t a) {
-  return multiply_toward_zero(a, std::bit_cast<float>(0x3e22f983));
+  return multiply_toward_zero(a, turns_per_radian);
 }
 inline std::uint32_t approximate_sin(std::uint32_t a) {
   return multi_function::sin(turns(a));
@@ -106,20 +108,31 @@ constexpr std::uint64_t of_upper_word(std::uint64_t a) {
   return static_cast<std::uint64_t>(f(static_cast<std::uint32_t>(a >> 32))) << 32;
 }
 
-/// The unit's 1/sqrt(a) for a positive normal `a`, refined by one step of a third-order iteration.
-inline double refined_rsqrt(double a) {
-  const auto y = std::bit_cast<double>(of_upper_word<multi_function::rsq64h>(std::bit_cast<std::uint64_t>(a)));
+/// a, or if it is subnormal a number 2^54 times as large.
+inline double scaled_for_rsqrt(double a) {
+  return magnitude(a) < FloatBits<double>::smallest_normal ? a * 0x1p54 : a;
+}
+
+/// y, the unit's 1/sqrt(a), refined by one step of a third-order iteration.
+inline double refined_rsqrt(double a, double y) {
   const double error = std::fma(a, -(y * y), 1.0);
   return std::fma(std::fma(error, 0.375, 0.5), y * error, y);
 }
 
+/// The result from the refined one of scaled_for_rsqrt(a), which is right for positive finite numbers.
+inline double rsqrt_of(double a, double refined) {
+  constexpr double invalid = std::bit_cast<double>(0xfff8000000000000), infinity = std::bit_cast<double>(FloatBits<double>::infinity);
+  double result = magnitude(a) < FloatBits<double>::smallest_normal ? refined * 0x1p27 : refined;
+  result = a == infinity ? 0 : result;
+  result = a < 0 ? invalid : result;
+  result = magnitude(a) == 0 ? std::copysign(infinity, a) : result;
+  return is_nan(a) ? quiet(a) : result;
+}
+
 inline double approximate_rsqrt_f64(double a) {
-  constexpr double invalid = std::bit_cast<double>(0xfff8000000000000);
-  if (is_nan(a)) return quiet(a);
-  if (magnitude(a) == 0) return std::copysign(std::bit_cast<double>(FloatBits<double>::infinity), a);
-  if (a < 0) return invalid;
-  if (magnitude(a) == FloatBits<double>::infinity) return 0;
-  return magnitude(a) >= FloatBits<double>::smallest_normal ? refined_rsqrt(a) : refined_rsqrt(a * 0x1p54) * 0x1p27;
+  const double scaled = scaled_for_rsqrt(a);
+  const auto root = of_upper_word<multi_function::rsq64h>(std::bit_cast<std::uint64_t>(scaled));
+  return rsqrt_of(a, refined_rsqrt(scaled, std::bit_cast<double>(root)));
 }
 
 }  // namespace warpmat::scalar

@@ -47,17 +47,6 @@ HWY_INLINE hn::Vec<D> numbers(D d, const void* source, std::size_t first, int sh
   return hn::BitCast(d, bits);
 }
 
-/// The lanes in which `mask` is set, as bits from `first` on. It reads only bytes as they were stored: the CPU does not forward a store to
-/// a longer load.
-template <class D, class M>
-HWY_INLINE uint32_t bits_of(D d, M mask, std::size_t first) {
-  std::conditional_t<(HWY_LANES(hn::TFromD<D>) > 8), uint16_t, uint8_t> bits;
-  uint8_t bytes[8];
-  hn::StoreMaskBits(d, mask, bytes);
-  std::memcpy(&bits, bytes, sizeof bits);
-  return uint32_t{bits} << first;
-}
-
 /// The lanes whose comparison has one of the outcomes in the modifiers.
 template <typename T>
 HWY_INLINE uint32_t compare(const void* const* sources, const Modifiers& m, int shift = 0) {

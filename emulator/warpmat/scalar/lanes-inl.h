@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -57,6 +58,17 @@ HWY_INLINE std::uint32_t mask_of(F f) {
   std::uint32_t mask = 0;
   for (int lane = 0; lane < 32; ++lane) mask |= static_cast<std::uint32_t>(f(lane)) << lane;
   return mask;
+}
+
+/// The lanes in which `mask` is set, as bits from `first` on. It reads only bytes as they were stored: the CPU does not forward a store to
+/// a longer load.
+template <class D, class M>
+HWY_INLINE std::uint32_t bits_of(D d, M mask, std::size_t first) {
+  std::conditional_t<(HWY_LANES(hwy::HWY_NAMESPACE::TFromD<D>) > 8), std::uint16_t, std::uint8_t> bits;
+  std::uint8_t bytes[8];
+  hwy::HWY_NAMESPACE::StoreMaskBits(d, mask, bytes);
+  std::memcpy(&bits, bytes, sizeof bits);
+  return std::uint32_t{bits} << first;
 }
 
 /// results[0] = f(sources[0], sources[1], ...) in every lane. The types of f are those of the operands. A last parameter may be the
