@@ -18,7 +18,7 @@ namespace warpmat {
 namespace {
 
 /// The common name of forms with the same evidence: "data movement", "fp8", "sparse f16".
-std::string kind_of(const Form& form) {
+std::string common_name(const Form& form) {
   if (!multiplies(form.mnemonic) && !moves_matrix(form)) return "data movement";
   if (form.mnemonic != Mnemonic::mma) return "wmma";
   const Format format = form.format(OperandName::a);
@@ -31,7 +31,7 @@ std::string kind_of(const Form& form) {
 }
 
 /// The same for a scalar instruction; empty if it computes nothing.
-std::string kind_of(const catalogue::Pattern& row) {
+std::string common_name(const catalogue::Pattern& row) {
   if (row.hidden || row.row.kernel.empty()) return "";
   if (row.mnemonic.starts_with('v')) return "video instructions";
   if (row.row.opcode.find(".approx") != std::string::npos || row.row.opcode.find(".full") != std::string::npos)
@@ -43,13 +43,13 @@ std::string kind_of(const catalogue::Pattern& row) {
 std::vector<std::pair<std::string, Label>> known(Hardware hardware) {
   std::vector<std::pair<std::string, Label>> all;
   for (const Form& form : forms())
-    if (const Lowering* lowering = find_lowering(form, hardware)) all.emplace_back(kind_of(form), label_of(*lowering));
+    if (const Lowering* lowering = find_lowering(form, hardware)) all.emplace_back(common_name(form), label_of(*lowering));
   if (hardware == Hardware::sm_90)
     for (const WgmmaForm& form : wgmma_forms()) all.emplace_back("wgmma", label_of(lowering_of(form)));
   for (const catalogue::Pattern& row : catalogue::patterns()) {
     const auto has = [&](const Target& t) { return t.hardware == hardware && has_feature(row.row.requirement, t); };
-    if (!kind_of(row).empty() && std::ranges::any_of(targets(), has))
-      all.emplace_back(kind_of(row), catalogue::evidence_of(row, hardware).label);
+    if (!common_name(row).empty() && std::ranges::any_of(targets(), has))
+      all.emplace_back(common_name(row), catalogue::evidence_of(row, hardware).label);
   }
   return all;
 }

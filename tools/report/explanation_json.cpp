@@ -18,7 +18,7 @@ std::string hex(std::uint64_t bits) {
   return fmt::format("{:#x}", bits);
 }
 
-constexpr std::array<std::string_view, 6> kinds = {"unit_sum", "fused", "addition", "integer_sum", "conversion", "nan_of_scale"};
+constexpr std::array<std::string_view, 6> step_kinds = {"unit_sum", "fused", "addition", "integer_sum", "conversion", "nan_of_scale"};
 constexpr std::array<std::string_view, 4> roundings = {"nearest_even", "toward_zero", "down", "up"};
 constexpr std::array<std::string_view, 4> value_kinds = {"zero", "finite", "infinity", "nan"};
 
@@ -63,7 +63,7 @@ Json term_json(const Form& form, const Term& term, bool with_value) {
 
 Json step_json(const Form& form, const ExplainedStep& step) {
   using Kind = ExplainedStep::Kind;
-  Json json{{"kind", name_in(kinds, step.kind)}, {"format", name(step.format)}};
+  Json json{{"kind", name_in(step_kinds, step.kind)}, {"format", name(step.format)}};
   if (step.kind == Kind::conversion) json["from"] = name(step.from);
   if (step.kind != Kind::integer_sum && step.kind != Kind::nan_of_scale) json["rounding"] = name_in(roundings, step.rounding);
   if (step.kind != Kind::nan_of_scale) json["addend"] = hex(step.addend);

@@ -21,7 +21,7 @@ using enum Evidence;
 
 constexpr const char* unmeasured = "not measured";
 
-constexpr Row rows[] = {
+constexpr Row floors[] = {
     {sm_70, published, matlab},     {sm_75, assumed, "as sm_80"},   {sm_80, published, matlab},     {sm_86, published, matlab},
     {sm_87, assumed, "as sm_86"},   {sm_88, assumed, "as sm_86"},   {sm_89, published, matlab},     {sm_90, measured, h200},
     {sm_100, published, matlab},    {sm_103, assumed, "as sm_100"}, {sm_110, assumed, "as sm_100"}, {sm_120, assumed, "as sm_100"},
@@ -48,8 +48,8 @@ std::optional<Floor> find_floor(const Form& form, Hardware hardware) {
   if (floor == no_floor && narrow) return Floor{floor, assumed, unmeasured};
   if (lowering->evidence == assumed) return Floor{floor, assumed, lowering->source};
   if (narrow) return Floor{floor, assumed, "as of 16-bit formats"};
-  const Row* const found = std::ranges::find(rows, hardware, &Row::hardware);
-  if (found == std::end(rows)) return Floor{floor, assumed, unmeasured};
+  const Row* const found = std::ranges::find(floors, hardware, &Row::hardware);
+  if (found == std::end(floors)) return Floor{floor, assumed, unmeasured};
   return Floor{floor, found->evidence, found->source};
 }
 

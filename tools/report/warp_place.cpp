@@ -45,7 +45,7 @@ std::size_t product(const std::vector<std::size_t>& shape) {
 }
 
 /// A message about the place as a whole.
-[[noreturn]] void fail(const std::string& place, const std::string& message) {
+[[noreturn]] void refuse_place(const std::string& place, const std::string& message) {
   throw std::runtime_error(fmt::format("'{}': {}", place, message));
 }
 
@@ -130,19 +130,19 @@ void WarpPlace::resolve_operand(const Program& program) {
       throw std::invalid_argument(
           fmt::format("{} has no matrix operand {}; {}", form_->opcode, name(found.operand), statements_with(program, found.operand)));
   } catch (const std::invalid_argument& e) {
-    fail(text_, e.what());
+    refuse_place(text_, e.what());
   }
   if (kind_ == Kind::sparse_a && form_->sparsity == Sparsity::dense)
-    fail(text_, fmt::format("{} has no sparse A: that is for mma.sp", form_->opcode));
+    refuse_place(text_, fmt::format("{} has no sparse A: that is for mma.sp", form_->opcode));
   const std::optional<Format> own = operand_->name == OperandName::e ? std::optional(Format::u4) : operand_->format;
   type_ = name_.type ? *name_.type : own ? ElementType::of(*own) : ElementType{std::nullopt, operand_->fragment.payload_bits()};
-  if (name_.reading == Reading::values && !type_.format) fail(text_, "bits have no values: name a format, such as f16");
+  if (name_.reading == Reading::values && !type_.format) refuse_place(text_, "bits have no values: name a format, such as f16");
   check_width(operand_->fragment.payload_bits());
 }
 
 void WarpPlace::check_width(int bits) const {
   if (type_.bits != bits)
-    fail(text_, fmt::format("the operand's elements have {} bits; {} has {}", bits, warpmat::name(type_), type_.bits));
+    refuse_place(text_, fmt::format("the operand's elements have {} bits; {} has {}", bits, warpmat::name(type_), type_.bits));
 }
 
 void WarpPlace::resolve_variable(const Layouts& layouts) {
@@ -151,12 +151,12 @@ void WarpPlace::resolve_variable(const Layouts& layouts) {
   type_ = name_.type ? *name_.type : own != nullptr ? ElementType::of(own->format) : ElementType{std::nullopt, variable_->type->bits};
   const auto bytes = static_cast<std::size_t>(variable_->bytes());
   if (8 % type_.bits != 0 && (type_.bits % 8 != 0 || bytes * 8 % static_cast<std::size_t>(type_.bits) != 0))
-    fail(text_, fmt::format("elements of {} bits do not fill the variable's {} bytes", type_.bits, bytes));
+    refuse_place(text_, fmt::format("elements of {} bits do not fill the variable's {} bytes", type_.bits, bytes));
   columns_ = name_.columns != 0 ? name_.columns : declared_columns();
   if (const auto found = layouts.find(name_.name); found != layouts.end()) {
     layout_ = found->second;
     if (columns_ == 0)
-      fail(text_, fmt::format("a matrix with a layout needs its number of columns: {}:{}:64", name_.name, warpmat::name(type_)));
+      refuse_place(text_, fmt::format("a matrix with a layout needs its number of columns: {}:{}:64", name_.name, warpmat::name(type_)));
   }
   const auto last_byte_of_row = [&](std::size_t row) {
     std::uint64_t last = 0;
@@ -167,7 +167,7 @@ void WarpPlace::resolve_variable(const Layouts& layouts) {
   const std::size_t max_rows = columns_ == 0 ? 0 : bytes * 8 / (columns_ * static_cast<std::size_t>(type_.bits));
   while (rows_ < max_rows && last_byte_of_row(rows_) < bytes) ++rows_;
   if (columns_ != 0 && rows_ == 0)
-    fail(text_, fmt::format("not one row of {} elements fits into the variable's {} bytes", columns_, bytes));
+    refuse_place(text_, fmt::format("not one row of {} elements fits into the variable's {} bytes", columns_, bytes));
 }
 
 /// Elements of a row if the text declares rows, tile[64][32]; 0 if it does not, or if they are not a whole number.
@@ -182,14 +182,14 @@ void WarpPlace::resolve_registers(const Program& program) {
   for (const std::string_view register_name : split(name_.name, ',')) {
     const NamedRegister* found = program.find_register(register_name);
     if (found == nullptr)
-      fail(text_, fmt::format("the program has no register and no shared variable '{}'; it has {}", register_name, all_names(program)));
+      refuse_place(text_, fmt::format("the program has no register and no shared variable '{}'; it has {}", register_name, all_names(program)));
     if (!registers_.empty() && found->type->bits != registers_.front()->type->bits)
-      fail(text_, "registers of one list must have the same width");
+      refuse_place(text_, "registers of one list must have the same width");
     registers_.push_back(found);
   }
   type_ = name_.type ? *name_.type : ElementType{std::nullopt, register_bits()};
   if (type_.bits > register_bits() || register_bits() % type_.bits != 0)
-    fail(text_, fmt::format("elements of {} bits do not fill a register of {}", type_.bits, register_bits()));
+    refuse_place(text_, fmt::format("elements of {} bits do not fill a register of {}", type_.bits, register_bits()));
 }
 
 int WarpPlace::register_bits() const {
@@ -284,7 +284,7 @@ void WarpPlace::write_operand(Warp& warp, const std::vector<std::uint64_t>& elem
   const OperandText& text =
       warp.program().matrix_statements()[statement_]->operands()[static_cast<std::size_t>(operand_ - form_->operands.data())];
   if (std::ranges::any_of(text.items, [](const Item& item) { return item.kind != Item::Kind::named; }))
-    fail(text_, "the operand is not made of registers");
+    refuse_place(text_, "the operand is not made of registers");
   const auto words = warp.words(text);
   for (std::size_t i = 0; i < elements.size(); ++i) write_element(operand_->fragment, words, element(warp, i), elements[i]);
 }
@@ -360,7 +360,7 @@ std::vector<int> WarpPlace::fill(Warp& warp, const std::string& source) const {
   try {
     generated = generated_elements(source, type_, count());
   } catch (const std::runtime_error& e) {
-    fail(text_, e.what());
+    refuse_place(text_, e.what());
   }
   if (generated) {
     write(warp, *generated);

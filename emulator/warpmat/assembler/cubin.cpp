@@ -93,11 +93,11 @@ const Section* find_section(const std::vector<Section>& sections, std::string_vi
 }
 
 /// A place in a function: the number of its section, and the address within it.
-using Place = std::pair<std::size_t, std::uint64_t>;
+using CodePlace = std::pair<std::size_t, std::uint64_t>;
 
 /// The meaning of the addresses in .debug_line, by their offset there.
-std::map<std::size_t, Place> relocations_of(const std::vector<Section>& sections) {
-  std::map<std::size_t, Place> relocations;
+std::map<std::size_t, CodePlace> relocations_of(const std::vector<Section>& sections) {
+  std::map<std::size_t, CodePlace> relocations;
   const Section* symbols = find_section(sections, ".symtab");
   for (const std::string_view name : {".rela.debug_line", ".rel.debug_line"}) {
     const Section* table = find_section(sections, name);
@@ -116,7 +116,7 @@ std::map<std::size_t, Place> relocations_of(const std::vector<Section>& sections
 /// Runs the line number programs of .debug_line.
 class LineReader {
  public:
-  LineReader(std::string_view bytes, std::map<std::size_t, Place> relocations)
+  LineReader(std::string_view bytes, std::map<std::size_t, CodePlace> relocations)
       : bytes_(bytes), all_(bytes), relocations_(std::move(relocations)) {}
 
   /// By section, the lines of addresses from each on.
@@ -184,10 +184,10 @@ class LineReader {
 
   Bytes bytes_;
   std::string_view all_;
-  std::map<std::size_t, Place> relocations_;
+  std::map<std::size_t, CodePlace> relocations_;
   Header header_{};
   std::vector<std::uint8_t> operands_;  ///< how many each standard opcode has
-  Place place_;
+  CodePlace place_;
   std::uint64_t line_ = 1;  ///< modulo 2^64, as a damaged file may count
   std::map<std::size_t, std::map<std::uint64_t, int>> lines_;
 };

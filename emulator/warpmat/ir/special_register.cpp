@@ -23,11 +23,11 @@ struct Row {
   int min_bits = 0;  ///< of a register that takes its low bits, if fewer than `bits`
 };
 
-constexpr Requirement cluster = since(90, {7, 8}), sizes = since(20, {4, 1}), reserved = since(80, {7, 6});
+constexpr Requirement cluster = since(90, {7, 8}), memory_sizes = since(20, {4, 1}), reserved = since(80, {7, 6});
 
 using enum SpecialRegister;
 
-constexpr std::array rows{
+constexpr std::array special_rows{
     Row{"%tid.x", tid_x, 32, false, any_target, 16},
     Row{"%tid.y", tid_y, 32, false, any_target, 16},
     Row{"%tid.z", tid_z, 32, false, any_target, 16},
@@ -57,9 +57,9 @@ constexpr std::array rows{
     Row{"%globaltimer", globaltimer, 64, true, since(30, {3, 1})},
     Row{"%globaltimer_lo", globaltimer_lo, 32, true, since(30, {3, 1})},
     Row{"%globaltimer_hi", globaltimer_hi, 32, true, since(30, {3, 1})},
-    Row{"%total_smem_size", total_smem_size, 32, true, sizes},
+    Row{"%total_smem_size", total_smem_size, 32, true, memory_sizes},
     Row{"%aggr_smem_size", aggr_smem_size, 32, true, since(90, {8, 1})},
-    Row{"%dynamic_smem_size", dynamic_smem_size, 32, false, sizes},
+    Row{"%dynamic_smem_size", dynamic_smem_size, 32, false, memory_sizes},
     Row{"%clusterid.x", clusterid_x, 32, false, cluster},
     Row{"%clusterid.y", clusterid_y, 32, false, cluster},
     Row{"%clusterid.z", clusterid_z, 32, false, cluster},
@@ -92,7 +92,7 @@ bool may_be_special(std::string_view name) {
   static constexpr Letters letters = [] {
     Letters all{};
     const auto add = [&](std::string_view of) { all[static_cast<unsigned char>(of[1])] |= 1U << (of[2] - first); };
-    for (const Row& row : rows) add(row.name);
+    for (const Row& row : special_rows) add(row.name);
     add("%envreg");
     add("%pm");
     return all;
@@ -116,11 +116,11 @@ std::optional<SpecialRegisterName> find_special_register(std::string_view name) 
   const auto named = [](const Row& row) {
     return SpecialRegisterName{row.special_register, row.bits, row.requirement, row.min_bits == 0 ? row.bits : row.min_bits, false};
   };
-  if (const auto found = std::ranges::find(rows, name, &Row::name); found != rows.end()) return named(*found);
+  if (const auto found = std::ranges::find(special_rows, name, &Row::name); found != special_rows.end()) return named(*found);
   // %tid is its elements together; the fourth one is zero.
   const bool fourth = name.ends_with(".w");
   const std::string first = fmt::format("{}.x", fourth ? name.substr(0, name.size() - 2) : name);
-  if (const auto found = std::ranges::find(rows, first, &Row::name); found != rows.end()) {
+  if (const auto found = std::ranges::find(special_rows, first, &Row::name); found != special_rows.end()) {
     SpecialRegisterName vector = named(*found);
     vector.special_register = SpecialRegister::fourth;
     vector.elements = !fourth;
@@ -140,14 +140,14 @@ std::optional<SpecialRegisterName> find_special_register(std::string_view name) 
 }
 
 std::string_view name(SpecialRegister special_register) {
-  const auto* const found = std::ranges::find(rows, special_register, &Row::special_register);
-  if (found != rows.end()) return found->name;
+  const auto* const found = std::ranges::find(special_rows, special_register, &Row::special_register);
+  if (found != special_rows.end()) return found->name;
   return special_register == environment ? "%envreg" : special_register == counter ? "%pm" : "%local";
 }
 
 bool is_hardwares_own(SpecialRegister special_register) {
-  const auto* const found = std::ranges::find(rows, special_register, &Row::special_register);
-  return special_register == environment || special_register == counter || (found != rows.end() && found->hardwares_own);
+  const auto* const found = std::ranges::find(special_rows, special_register, &Row::special_register);
+  return special_register == environment || special_register == counter || (found != special_rows.end() && found->hardwares_own);
 }
 
 }  // namespace warpmat::code

@@ -2,7 +2,6 @@
 #include <warpmat/text.h>
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -11,6 +10,7 @@
 
 #include <warpmat/formats.h>
 #include <warpmat/matrices.h>
+#include <warpmat/matrices/same_number.h>
 #include <warpmat/matrices/sample.h>
 
 namespace warpmat::numbers {
@@ -73,17 +73,13 @@ class View {
   }
 };
 
-bool equal(double a, double b) {
-  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
-}
-
 /// The place where `wanted` has the value `held`: "; 2 belongs to row 5, column 3 of tile (address 0x56)". Empty if nowhere.
 std::string home(const View& view, const Matrix& wanted, double held) {
   std::string first;
   int places = 0;
   for (int i = 0; i < wanted.rows(); ++i)
     for (int j = 0; j < wanted.columns(); ++j)
-      if (equal(wanted(i, j), held) && places++ == 0) first = view.place(i, j);
+      if (same_number(wanted(i, j), held) && places++ == 0) first = view.place(i, j);
   if (places == 0) return "";
   if (places == 1) return fmt::format("; {} belongs to {}", held, first);
   return fmt::format("; {} belongs to {} places, the first is {}", held, places, first);
@@ -113,7 +109,7 @@ std::string compare_variable(const Warp& warp, std::string_view name, const Matr
   std::vector<std::pair<int, int>> wrong;
   for (int i = 0; i < wanted.rows(); ++i)
     for (int j = 0; j < wanted.columns(); ++j)
-      if (!equal(held(i, j), wanted(i, j))) wrong.emplace_back(i, j);
+      if (!same_number(held(i, j), wanted(i, j))) wrong.emplace_back(i, j);
   std::string text;
   for (const std::size_t index : sample(wrong.size())) {
     const auto [i, j] = wrong[index];

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include <fmt/core.h>
 
@@ -85,21 +84,22 @@ void add_early_waits(Context& in) {
   Rewrite rewrite(in.function);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     ValueSet& pending = accumulators[b];
-    std::optional<std::size_t> wait;  // in rewrite.out
+    constexpr std::size_t none = ~std::size_t{0};
+    std::size_t wait = none;  // in rewrite.out
     for (int i = blocks[b].first; i < blocks[b].last; ++i) {
       const DraftOperation& operation = in.function.operations[static_cast<std::size_t>(i)];
       rewrite.come_to(i);
       note_products(operation, pending);
       if (is_of_products(operation)) {
-        wait.reset();
+        wait = none;
       } else {
         for_each_read(operation, [&](Value value) {
           if (!pending.contains(value)) return;
-          if (!wait) {
+          if (wait == none) {
             wait = rewrite.out.size();
             rewrite.out.push_back(early_wait(in, operation));
           }
-          std::vector<Value>& read = rewrite.out[*wait].sources;
+          std::vector<Value>& read = rewrite.out[wait].sources;
           if (std::ranges::find(read, value) == read.end()) read.push_back(value);
         });
       }

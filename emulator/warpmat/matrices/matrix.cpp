@@ -1,12 +1,12 @@
 #include <warpmat/matrices.h>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include <fmt/core.h>
 
 #include <warpmat/formats.h>
+#include <warpmat/matrices/same_number.h>
 
 namespace warpmat {
 
@@ -42,10 +42,6 @@ void check_matrix(const Fragment& fragment, const Matrix& matrix) {
 void check_number(const Fragment& fragment, int matrix_number) {
   if (matrix_number < 0 || matrix_number >= fragment.matrices())
     throw std::invalid_argument(fmt::format("the fragment's matrices are 0 to {}; {} given", fragment.matrices() - 1, matrix_number));
-}
-
-bool equal(double a, double b) {
-  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
 std::string describe_place(const Fragment& fragment, const Element& element) {
@@ -103,10 +99,10 @@ std::vector<Mismatch> compare(const Fragment& fragment, Format format, ConstRegi
   const Matrix wanted = rounded(format, expected);
   std::vector<Mismatch> mismatches;
   for_each_element(fragment, [&](int i, int j, const Element& element) {
-    if (equal(held(i, j), wanted(i, j))) return;
+    if (same_number(held(i, j), wanted(i, j))) return;
     Mismatch mismatch{element, fragment.place(element), held(i, j), wanted(i, j), {}};
     for_each_element(fragment, [&](int x, int y, const Element& other) {
-      if (equal(wanted(x, y), held(i, j))) mismatch.held_belongs_to.push_back(other);
+      if (same_number(wanted(x, y), held(i, j))) mismatch.held_belongs_to.push_back(other);
     });
     mismatches.push_back(std::move(mismatch));
   });

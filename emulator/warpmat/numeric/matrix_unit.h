@@ -139,9 +139,9 @@ class MatrixUnit {
   /// See grouped_dot().
   std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
                             std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c) {
-    constexpr std::size_t max_groups = 6;
-    assert(a.size() == b.size() && a.size() == scales_a.size() * group_elements && scales_a.size() <= max_groups);
-    std::array<Value, max_groups + 1> storage;
+    constexpr std::size_t most_groups = 6;
+    assert(a.size() == b.size() && a.size() == scales_a.size() * group_elements && scales_a.size() <= most_groups);
+    std::array<Value, most_groups + 1> storage;
     const std::span<Value> terms = std::span(storage).first(scales_a.size() + 1);
     for (std::size_t group = 0; group < scales_a.size(); ++group)
       terms[group] = self().group(a.subspan(group * group_elements, group_elements), b.subspan(group * group_elements, group_elements),

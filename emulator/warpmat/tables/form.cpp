@@ -31,12 +31,12 @@ std::vector<Form> expand_all() {
   return out;
 }
 
-const std::vector<Form>& rows() {
+const std::vector<Form>& all_forms() {
   static constinit Persistent<std::vector<Form>> all;
   return all.get(expand_all);
 }
 
-/// The forms of wmma on sm_70, and the number of each among rows(), both in one order.
+/// The forms of wmma on sm_70, and the number of each among all_forms(), both in one order.
 struct VoltaForms {
   std::vector<Form> forms;
   std::vector<std::size_t> rows;
@@ -49,7 +49,7 @@ VoltaForms make_volta_forms() {
   std::size_t number = 0;
   for (const Form& form : made.forms) {
     assert(!capacity::excess(form));
-    while (rows()[number].opcode != form.opcode) ++number;
+    while (all_forms()[number].opcode != form.opcode) ++number;
     made.rows.push_back(number);
   }
   return made;
@@ -222,7 +222,7 @@ int Form::memory_alignment() const {
 }
 
 std::span<const Form> forms() {
-  return rows();
+  return all_forms();
 }
 
 std::span<const Form> variants_of_forms() {
@@ -230,17 +230,17 @@ std::span<const Form> variants_of_forms() {
 }
 
 std::size_t number_of(const Form& form) {
-  if (const auto number = place_in(rows(), form)) return *number;
+  if (const auto number = place_in(all_forms(), form)) return *number;
   const auto number = place_in(volta_forms().forms, form);
   assert(number);
-  return rows().size() + *number;
+  return all_forms().size() + *number;
 }
 
 const Form& form_on(const Form& form, Hardware hardware) {
   const Form& known = *listed(form);
   if (!moves_matrix(known) && known.mnemonic != Mnemonic::wmma_mma) return known;
-  const auto row = place_in(rows(), known);
-  if (hardware != Hardware::sm_70) return row ? known : rows()[volta_forms().rows[*place_in(volta_forms().forms, known)]];
+  const auto row = place_in(all_forms(), known);
+  if (hardware != Hardware::sm_70) return row ? known : all_forms()[volta_forms().rows[*place_in(volta_forms().forms, known)]];
   if (!row) return known;
   const auto found = std::ranges::lower_bound(volta_forms().rows, *row);
   const bool has_variant = found != volta_forms().rows.end() && *found == *row;
@@ -248,7 +248,7 @@ const Form& form_on(const Form& form, Hardware hardware) {
 }
 
 const Form* listed(const Form& form) {
-  if (place_in(rows(), form)) return &form;
+  if (place_in(all_forms(), form)) return &form;
   const Form* const plain = find_form(form.opcode);
   if (plain == nullptr) return nullptr;
   if (*plain == form) return plain;
