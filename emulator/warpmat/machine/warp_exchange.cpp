@@ -222,15 +222,15 @@ void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, const 
   };
   LaneMask of_absent = 0, of_nothing = 0, of_another = 0;
   if (lanes != all_lanes || groups.of_lane.front() != all_lanes) {
-    WordRow outside, elsewhere;
+    WordRow beyond, elsewhere;
     for (std::size_t lane = 0; lane < warp_size; ++lane) {
-      outside[lane] = ~groups.of_lane[lane];
+      beyond[lane] = ~groups.of_lane[lane];
       elsewhere[lane] = groups.of_lane[lane] & ~lanes;
     }
-    of_absent = reading(outside) & lanes;
+    of_absent = reading(beyond) & lanes;
     of_another = reading(elsewhere);
-    outside.fill(~groups.lanes);
-    of_nothing = reading(outside);
+    beyond.fill(~groups.lanes);
+    of_nothing = reading(beyond);
   }
   const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
   if (warp.observers().want(kinds))
