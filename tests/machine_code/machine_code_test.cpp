@@ -188,7 +188,8 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
   add("fma.rn", {"f64"}, 3, true);
   const char* const narrow_statements = R"(
     shl.b32 %w, %x, %y; shr.u32 %w, %x, %y; shr.s32 %w, %x, %y; shl.b32 %w, %x, 7; lop3.b32 %w, %x, %y, %z, 0x5a; popc.b32 %w, %x;
-    prmt.b32 %w, %x, %y, 0x5140; bfe.u32 %w, %x, %y, %z; shf.l.wrap.b32 %w, %x, %y, %z; cvt.rn.f32.s32 %f0, %x; cvt.rn.f32.u32 %f0, %x;
+    prmt.b32 %w, %x, %y, 0x5140; bfe.u32 %w, %x, %y, %z; shf.l.wrap.b32 %w, %x, %y, %z; shf.l.clamp.b32 %w, %x, %y, %z;
+    shf.r.wrap.b32 %w, %x, %y, %z; shf.r.clamp.b32 %w, %x, %y, %z; cvt.rn.f32.s32 %f0, %x; cvt.rn.f32.u32 %f0, %x;
     cvt.rzi.s32.f32 %w, %f1; cvt.rni.s32.f32 %w, %f1; cvt.rzi.u32.f32 %w, %f1; cvt.rzi.ftz.s32.f32 %w, %f1; cvt.rn.f32.f64 %f0, %g1;
     selp.b32 %w, %x, %y, %p1; selp.f32 %f0, %f1, %f2, %p1; cvt.u32.u64 %w, %b; mov.u32 %w, %x; mov.u32 %w, %laneid;
     mov.u32 %w, %nctaid.x; mov.u32 %w, %lanemask_eq; mov.u32 %w, %lanemask_le; mov.u32 %w, %lanemask_lt; mov.u32 %w, %lanemask_ge;

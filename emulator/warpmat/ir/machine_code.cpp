@@ -7,7 +7,7 @@ namespace {
 
 // A compiled operation takes some 2 us to make and saves some 20 ns each time.
 constexpr std::uint64_t executions_of_hot = 200, operations_of_hot = 20'000;
-constexpr std::size_t most_compiled = 30'000;  // operations: their code takes some 10 MB
+constexpr std::size_t most_compiled = 60'000;  // operations: their code takes some 20 MB
 
 std::atomic<CompileProgram> compiler = nullptr;
 std::atomic<CompileWhen> compiles_when = CompileWhen::hot;

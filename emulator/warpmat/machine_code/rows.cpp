@@ -133,6 +133,23 @@ bool negate(Writer& w, const Modifiers&) {
   return true;
 }
 
+/// shf: by counts of 0 and 32 the CPU's shifts give all of a word, or nothing.
+template <bool left>
+bool funnel_shift(Writer& w, const Modifiers& m) {
+  const Rows a = w.source(0, word), b = w.source(1, word), c = w.source(2, word), d = w.result(word);
+  fill(w, x86::zmm2, m.wrap ? 31 : 32);
+  fill(w, x86::zmm3, 32);
+  for_parts(d, [&](std::size_t p) {
+    m.wrap ? w.a().vpandd(x86::zmm0, c.part[p], x86::zmm2) : w.a().vpminud(x86::zmm0, c.part[p], x86::zmm2);
+    w.a().vpsubd(x86::zmm1, x86::zmm3, x86::zmm0);
+    w.a().vpsllvd(left ? x86::zmm0 : x86::zmm1, b.part[p], left ? x86::zmm0 : x86::zmm1);
+    w.a().vpsrlvd(left ? x86::zmm1 : x86::zmm0, a.part[p], left ? x86::zmm1 : x86::zmm0);
+    w.a().vpord(d.part[p], x86::zmm0, x86::zmm1);
+  });
+  w.commit(d);
+  return true;
+}
+
 /// lop3: the CPU's table has the same order of its three sources.
 bool look_up(Writer& w, const Modifiers&) {
   const Slot table = w.source_slot(3);
@@ -561,6 +578,8 @@ constexpr Row rows[] = {
     {"shl.b64", shift_wide<Inst::kIdVpsllvq>},
     {"shr.b64", shift_wide<Inst::kIdVpsrlvq>},
     {"shr.s64", shift_wide<Inst::kIdVpsravq>},
+    {"shf.l.b32", funnel_shift<true>},
+    {"shf.r.b32", funnel_shift<false>},
     {"cvt.b64.u32", widen<false>},
     {"cvt.b64.s32", widen<true>},
     {"cvt.b32.u64", narrow},
