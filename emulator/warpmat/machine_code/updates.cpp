@@ -34,20 +34,18 @@ bool combines(AtomicOperation operation) {
   return operation <= AtomicOperation::max || (operation >= AtomicOperation::bit_and && operation <= AtomicOperation::bit_xor);
 }
 
-/// Combines a lane's word with that at its address in ecx, which has 32 bits; r9d makes the address an offset. r10d: the bits that change.
+/// Combines a lane's word with that at its address in ecx, which has 32 bits; r9d makes the address an offset. r10d: the bits that change,
+/// where that is not a sum's or an exclusive or's.
 void update_word(Writer& w, const code::AtomicAccess& access, const x86::Mem& value) {
   x86::Assembler& a = w.a();
   a.add(x86::ecx, x86::r9d);
   a.mov(x86::eax, value);
   const x86::Mem at = x86::dword_ptr(shared, x86::rcx);
-  if (is_in_memory(access)) {
-    combine_in_memory(a, access, at, x86::eax);
-  } else {
-    a.mov(x86::r11d, at);
-    combine(w, access, x86::eax, x86::r11d);
-    a.mov(at, x86::eax);
-    a.xor_(x86::eax, x86::r11d);
-  }
+  if (is_in_memory(access)) return combine_in_memory(a, access, at, x86::eax);
+  a.mov(x86::r11d, at);
+  combine(w, access, x86::eax, x86::r11d);
+  a.mov(at, x86::eax);
+  a.xor_(x86::eax, x86::r11d);
   a.or_(x86::r10d, x86::eax);
 }
 
@@ -128,7 +126,7 @@ bool write_update(Writer& w) {
   a.mov(x86::r9d, static_cast<std::uint32_t>(access.offset));
   a.sub(x86::r9d, field(context, offsetof(CodeContext, shared_base), 4));
   const std::uint32_t address_shift = access.narrow_address ? 2 : 3;
-  a.xor_(x86::r10d, x86::r10d);
+  if (!is_in_memory(access)) a.xor_(x86::r10d, x86::r10d);
   if (!w.masked() && is_in_memory(access)) {
     for (int lane = 0; lane < 32; ++lane) {
       a.mov(x86::ecx, operand(w, 0, address_shift, lane));
@@ -143,8 +141,10 @@ bool write_update(Writer& w) {
     a.blsr(x86::r8d, x86::r8d);
     a.jnz(next);
   }
-  a.test(x86::r10d, x86::r10d);
-  a.jz(skip);
+  if (!is_in_memory(access)) {
+    a.test(x86::r10d, x86::r10d);
+    a.jz(skip);
+  }
   note_store(w);
   a.bind(skip);
   w.end_outside();
