@@ -182,7 +182,8 @@ void WarpPlace::resolve_registers(const Program& program) {
   for (const std::string_view register_name : split(name_.name, ',')) {
     const NamedRegister* found = program.find_register(register_name);
     if (found == nullptr)
-      refuse_place(text_, fmt::format("the program has no register and no shared variable '{}'; it has {}", register_name, all_names(program)));
+      refuse_place(text_,
+                   fmt::format("the program has no register and no shared variable '{}'; it has {}", register_name, all_names(program)));
     if (!registers_.empty() && found->type->bits != registers_.front()->type->bits)
       refuse_place(text_, "registers of one list must have the same width");
     registers_.push_back(found);
