@@ -8,6 +8,7 @@
 #include "tools/command_line/command.h"
 
 #include <warpmat/instruction.h>
+#include <warpmat/launch.h>
 
 namespace warpmat {
 

@@ -11,6 +11,7 @@
 
 #include <warpmat/c_program/handles.h>
 #include <warpmat/execute/instruction_operands.h>
+#include <warpmat/execute/operand_words.h>
 
 namespace warpmat::c {
 

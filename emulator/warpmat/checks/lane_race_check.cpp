@@ -9,6 +9,7 @@
 #include <warpmat/checks/lane_races.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {

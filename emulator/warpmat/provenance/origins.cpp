@@ -4,6 +4,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/provenance/gemm.h>
 
 namespace warpmat::provenance {
 

@@ -7,6 +7,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/provenance/async_copies.h>
 

@@ -146,8 +146,10 @@ using Floats = hn::Vec<FloatWords>;
 
 // VPERMI2D looks up 32 words; VCVTTPS2DQ needs no correction for operands in range. Highway 1.0.3 has no functions for these.
 
+// Vectors of one lane do not use all of these.
+
 /// The sum of the signed products of both halves of each word.
-HWY_INLINE Word pair_products(Word a, Word b) {
+[[maybe_unused]] HWY_INLINE Word pair_products(Word a, Word b) {
   const SignedWords d;
   return hn::BitCast(Words(), warpmat::HWY_NAMESPACE::add_pair_products(d, hn::Zero(d), hn::BitCast(d, a), hn::BitCast(d, b)));
 }
@@ -184,11 +186,11 @@ HWY_INLINE Word look_up_words(const UnitConstants&, const std::uint32_t* words, 
   return hn::GatherIndex(Words(), words, hn::BitCast(SignedWords(), hn::And(row, hn::Set(Words(), count - 1))));
 }
 
-HWY_INLINE hn::Vec<SignedWords> truncate(Floats x) {
+[[maybe_unused]] HWY_INLINE hn::Vec<SignedWords> truncate(Floats x) {
   return hn::ConvertTo(SignedWords(), x);
 }
 
-HWY_INLINE hn::Mask<Words> any_bit(Word x, Word mask) {
+[[maybe_unused]] HWY_INLINE hn::Mask<Words> any_bit(Word x, Word mask) {
   return hn::Ne(hn::And(x, mask), hn::Zero(Words()));
 }
 
@@ -219,7 +221,7 @@ HWY_INLINE Word truncated_squares(const UnitConstants& t, Word x) {
 #endif
 
 /// Bits 0 to 8 of x in the upper half, x's truncated square, of 15 bits, in the lower half.
-HWY_INLINE Word low_and_square(const UnitConstants& t, Word x) {
+[[maybe_unused]] HWY_INLINE Word low_and_square(const UnitConstants& t, Word x) {
   const Words d;
   return hn::Or(hn::ShiftLeft<16>(hn::And(x, hn::Set(d, t.low_9_bits))), truncated_squares(t, x));
 }
