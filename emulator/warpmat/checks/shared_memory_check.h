@@ -60,7 +60,6 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void product_issues(const machine::ProductEvent& event) override;
 
  private:
-  bool may_cross(const SharedShadow& shadow, std::uint32_t bytes) const;
   enum class Use : std::uint8_t { load, store, atomic, copy };
   using Origin = UninitialisedValues::Origin;
   /// A cp.async of one lane that other warps do not see yet, and that reads bytes which nobody has written.
@@ -118,6 +117,7 @@ class SharedMemoryCheck : public machine::ByteCheck {
   void mark_results(const machine::Event& event, LaneMask mask, LaneMask uninitialised);
   void mark_exchanged(const machine::Event& event, LaneMask mask);
   void mark_shuffled(const machine::ExchangeEvent& event);
+  bool may_cross(const SharedShadow& shadow, std::uint32_t bytes) const;
   void follow_access(const machine::AccessEvent& event, LaneMask undefined);
   void mark_loaded(const machine::AccessEvent& event, LaneMask undefined, code::Slot slot, std::size_t at, std::uint32_t bytes);
   std::optional<std::uint64_t> first_unwritten(std::uint64_t address, std::uint64_t bytes);

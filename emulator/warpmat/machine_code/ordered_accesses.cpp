@@ -17,9 +17,6 @@ bool decides_what_comes_next(const Operation& operation) {
 
 OrderedAccesses::OrderedAccesses(const code::Program& program) : program_(program) {
   find_loops();
-  is_target_.assign(program.operations.size(), false);
-  for (const Operation& each : program.operations)
-    for_targets(each, [this](std::int32_t target) { is_target_[static_cast<std::size_t>(target)] = true; });
 }
 
 bool OrderedAccesses::can_be_inside(std::int32_t number) {
@@ -52,8 +49,8 @@ void OrderedAccesses::find_deciding() {
   decides_.assign(program_.operations.size(), false);
   const std::size_t slots = program_.functions.front().frame_bytes / slot_bytes + 1;
   std::vector<Slots> at(program_.operations.size(), Slots());  // where branches lead: what decides from there on
-  for (std::size_t i = 0; i < at.size(); ++i)
-    if (is_target_[i]) at[i].assign(slots, false);
+  for (const Operation& each : program_.operations)
+    for_targets(each, [&](std::int32_t target) { at[static_cast<std::size_t>(target)].assign(slots, false); });
   for (bool changes = true; changes;) {
     changes = false;
     Slots deciding(slots, false);

@@ -29,9 +29,8 @@ class OrderedAccesses {
   const code::Operation& operation(std::int32_t i) const { return program_.operations[static_cast<std::size_t>(i)]; }
 
   const code::Program& program_;
-  std::vector<bool> in_loop_;    ///< whether an operation may be executed again
-  std::vector<bool> is_target_;  ///< where branches lead
-  std::vector<bool> decides_;    ///< whether a branch depends on its result, by way of registers; empty before it is asked for
+  std::vector<bool> in_loop_;  ///< whether an operation may be executed again
+  std::vector<bool> decides_;  ///< whether a branch depends on its result, by way of registers; empty before it is asked for
 };
 
 }  // namespace warpmat::machine_code

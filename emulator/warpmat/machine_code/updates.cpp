@@ -1,7 +1,5 @@
 // Atomic operations that give no result.
 
-#include <optional>
-
 #include <warpmat/machine_code/addresses.h>
 
 namespace warpmat::machine_code {
@@ -49,11 +47,11 @@ void update_word(Writer& w, const code::AtomicAccess& access, const x86::Mem& va
   a.or_(x86::r10d, x86::eax);
 }
 
-/// The word of a lane, else of lane edx, in a register of 1 << `shift` bytes.
-x86::Mem operand(Writer& w, int source, std::uint32_t shift, std::optional<int> lane) {
+/// The lower word of a lane's register of so many bits; element_of() is that of lane edx.
+x86::Mem lane_of(Writer& w, int source, int lane, std::uint32_t register_bits) {
   x86::Mem mem = w.vector(w.source_slot(source), 0);
   mem.setSize(4);
-  lane ? mem.addOffset(*lane << shift) : mem.setIndex(x86::rdx, shift);
+  mem.addOffset(lane * static_cast<int>(register_bits / 8));
   return mem;
 }
 
@@ -125,19 +123,19 @@ bool write_update(Writer& w) {
   check_lanes(w, access, otherwise, otherwise);
   a.mov(x86::r9d, static_cast<std::uint32_t>(access.offset));
   a.sub(x86::r9d, field(context, offsetof(CodeContext, shared_base), 4));
-  const std::uint32_t address_shift = access.narrow_address ? 2 : 3;
+  const std::uint32_t address_bits = access.narrow_address ? 32 : 64;
   if (!is_in_memory(access)) a.xor_(x86::r10d, x86::r10d);
   if (!w.masked() && is_in_memory(access)) {
     for (int lane = 0; lane < 32; ++lane) {
-      a.mov(x86::ecx, operand(w, 0, address_shift, lane));
-      update_word(w, access, operand(w, 1, 2, lane));
+      a.mov(x86::ecx, lane_of(w, 0, lane, address_bits));
+      update_word(w, access, lane_of(w, 1, lane, 32));
     }
   } else {
     const asmjit::Label next = a.newLabel();
     a.bind(next);
     a.tzcnt(x86::edx, x86::r8d);
-    a.mov(x86::ecx, operand(w, 0, address_shift, {}));
-    update_word(w, access, operand(w, 1, 2, {}));
+    a.mov(x86::ecx, element_of(w, 0, address_bits, 4));
+    update_word(w, access, element_of(w, 1, 32, 4));
     a.blsr(x86::r8d, x86::r8d);
     a.jnz(next);
   }
