@@ -201,7 +201,7 @@ void gather_words(Writer& w, const Rows& rows) {
 
 /// Goes on where the words are consecutive and may be accessed without telling, with their place in rcx; jumps to `apart` where they are
 /// not consecutive, with the first offset in rcx.
-void check_shared_row(Writer& w, const asmjit::Label& apart, const asmjit::Label& otherwise) {
+void check_shared_row(Writer& w, const Access& access, const asmjit::Label& apart, const asmjit::Label& otherwise) {
   x86::Assembler& a = w.a();
   a.vmovd(x86::ecx, x86::xmm0);
   a.vpbroadcastd(x86::zmm2, x86::xmm0);
@@ -211,38 +211,7 @@ void check_shared_row(Writer& w, const asmjit::Label& apart, const asmjit::Label
   a.vpcmpd(x86::k2, x86::zmm4, w.table(Table::words_apart, 1), 4);
   a.kortestw(x86::k1, x86::k2);
   a.jnz(apart);
-  a.lea(x86::eax, x86::ptr(x86::rcx, 124));
-  a.cmp(x86::eax, x86::edx);
-  a.ja(otherwise);
-  a.cmp(x86::eax, 124);
-  a.jb(otherwise);
-  a.test(x86::ecx, 3);
-  a.jnz(otherwise);
-  a.lea(x86::rax, w.table(Table::row_bits));
-  a.mov(x86::edx, x86::ecx);
-  a.and_(x86::edx, 15);
-  a.vmovdqu(x86::ymm2, x86::ymmword_ptr(x86::rax, x86::rdx, 3));
-  a.mov(x86::eax, x86::ecx);
-  a.shr(x86::eax, 4);
-  a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
-  a.lea(x86::rdx, x86::ptr(x86::rdx, x86::rax, 1));
-  a.vmovdqu(x86::ymm3, x86::ymmword_ptr(x86::rdx));
-  a.vptest(x86::ymm3, x86::ymm2);
-  if (is_load(w)) {
-    a.jnc(otherwise);
-  } else {
-    const asmjit::Label fresh = a.newLabel(), plain = a.newLabel();
-    a.jnc(fresh);
-    a.bind(plain);
-    w.behind([&a, fresh, plain, otherwise] {
-      a.bind(fresh);
-      a.cmp(field(context, offsetof(CodeContext, defines), 4), 0);
-      a.je(otherwise);
-      a.vpor(x86::ymm3, x86::ymm3, x86::ymm2);
-      a.vmovdqu(x86::ymmword_ptr(x86::rdx), x86::ymm3);
-      a.jmp(plain);
-    });
-  }
+  check_consecutive(w, access, otherwise);
   a.add(x86::rcx, shared);
 }
 
@@ -281,7 +250,7 @@ void write_shared(Writer& w, const Access& access) {
   const asmjit::Label same = a.newLabel(), scattered = a.newLabel(), done = a.newLabel();
   if (!is_load(w)) {
     find_shared_offsets(w, access, addresses, otherwise);
-    check_shared_row(w, scattered, otherwise);
+    check_shared_row(w, access, scattered, otherwise);
     move_row(w, rows);
     a.bind(done);
     note_store(w);
@@ -297,7 +266,7 @@ void write_shared(Writer& w, const Access& access) {
     });
   }
   find_shared_offsets(w, access, addresses, otherwise);
-  check_shared_row(w, same, otherwise);
+  check_shared_row(w, access, same, otherwise);
   move_row(w, rows);
   a.bind(done);
   w.commit(rows);

@@ -214,6 +214,47 @@ void check_lanes(Writer& w, const Access& access, const asmjit::Label& otherwise
   }
 }
 
+void check_consecutive(Writer& w, const Access& access, const asmjit::Label& otherwise) {
+  x86::Assembler& a = w.a();
+  const int bytes = lane_bytes(access), last = 31 * bytes;
+  a.lea(x86::eax, x86::ptr(x86::rcx, last));
+  a.cmp(x86::eax, x86::edx);
+  a.ja(otherwise);
+  a.cmp(x86::eax, last);
+  a.jb(otherwise);
+  a.test(x86::ecx, bytes - 1);
+  a.jnz(otherwise);
+  a.mov(x86::edx, x86::ecx);
+  if (bytes == 4) {  // the bits of the bytes begin within one of the map's
+    a.lea(x86::rax, w.table(Table::row_bits));
+    a.and_(x86::edx, 15);
+    a.vmovdqu(x86::ymm2, x86::ymmword_ptr(x86::rax, x86::rdx, 3));
+    a.mov(x86::edx, x86::ecx);
+    a.and_(x86::edx, -16);
+  } else {
+    a.vpternlogd(x86::zmm2, x86::zmm2, x86::zmm2, 0xff);
+  }
+  a.shr(x86::edx, 3);
+  a.add(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
+  const x86::Mem map = x86::ymmword_ptr(x86::rdx), behind = x86::ymmword_ptr(x86::rdx, 32);
+  a.vmovdqu(x86::ymm3, map);
+  if (bytes == 16) a.vpandd(x86::ymm3, x86::ymm3, behind);
+  a.vptest(x86::ymm3, x86::ymm2);
+  if (is_load(w)) return static_cast<void>(a.jnc(otherwise));
+  const asmjit::Label fresh = a.newLabel(), plain = a.newLabel();
+  a.jnc(fresh);
+  a.bind(plain);
+  w.behind([&a, bytes, map, behind, fresh, plain, otherwise] {
+    a.bind(fresh);
+    a.cmp(field(context, offsetof(CodeContext, defines), 4), 0);
+    a.je(otherwise);
+    if (bytes == 4) a.vpord(x86::ymm2, x86::ymm2, x86::ymm3);
+    a.vmovdqu(map, x86::ymm2);
+    if (bytes == 16) a.vmovdqu(behind, x86::ymm2);
+    a.jmp(plain);
+  });
+}
+
 void store_each_shared(Writer& w, const Access& access, const asmjit::Label& fresh, const asmjit::Label& otherwise) {
   x86::Assembler& a = w.a();
   const asmjit::Label done = a.newLabel();

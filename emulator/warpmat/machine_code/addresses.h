@@ -50,6 +50,9 @@ void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses,
 /// Jumps where an offset of a lane that executes is beyond edx or not aligned, and to `fresh` where its bytes may not be accessed without
 /// telling.
 void check_lanes(Writer& w, const Access& access, const asmjit::Label& otherwise, const asmjit::Label& fresh);
+/// The same of all lanes, whose bytes lie one lane's behind another's from offset ecx on. Stores initialise bytes that are not, where the
+/// block lets them.
+void check_consecutive(Writer& w, const Access& access, const asmjit::Label& otherwise);
 /// Stores lane by lane at the offsets of zmm0 and zmm1, which check_lanes() has found good. At `fresh` come those whose bytes the map does
 /// not have yet: the stores enter them where the block is one of those that let them.
 void store_each_shared(Writer& w, const Access& access, const asmjit::Label& fresh, const asmjit::Label& otherwise);

@@ -91,23 +91,26 @@ void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, 
   split_words(w, access, rows);
 }
 
-/// Whether rows of such vectors, one lane's behind another's, are moved as a whole.
-bool has_rows_of_words(const Writer& w, const Access& access) {
-  return !w.masked() && access.bytes == 4 && (access.vector == 2 || access.vector == 4) && access.space != Space::local;
+/// Whether such elements of all lanes, one lane's behind another's, are moved as a whole.
+bool has_rows(const Writer& w, const Access& access) {
+  if (w.masked() || access.space == Space::local) return false;
+  if (access.bytes == 8) return access.vector == 1 && access.space == Space::shared;  // in global memory they are a row of accesses.cpp
+  return access.bytes == 4 && (access.vector == 2 || access.vector == 4);
 }
 
-/// Jumps where the lanes' vectors are not one behind another. rdx: the offset of the first one, at rcx + it, or in shared memory.
+/// Jumps where the lanes' elements are not one behind another. The first one lies at rdx behind rcx, or at rcx in shared memory.
 void leave_scattered(Writer& w, const Access& access, bool in_shared, const asmjit::Label& scattered) {
   constexpr std::uint8_t differs = 4;
-  const auto log = static_cast<std::uint8_t>(access.vector == 4 ? 2 : 1);
+  const auto log = static_cast<std::uint8_t>(lane_bytes(access) == 16 ? 2 : 1);
   x86::Assembler& a = w.a();
   if (in_shared) {
-    a.vmovd(x86::edx, x86::xmm0);
+    a.vmovd(x86::ecx, x86::xmm0);
     a.vpbroadcastd(x86::zmm4, x86::xmm0);
     for (std::uint32_t p = 0; p < 2; ++p) {
-      a.vpsubd(x86::zmm5, x86::zmm(p), x86::zmm4);
-      a.vpsrld(x86::zmm5, x86::zmm5, log);
-      a.vpcmpd(x86::k(1 + p), x86::zmm5, w.table(Table::words_apart, static_cast<int>(p)), differs);
+      a.vmovdqa32(x86::zmm5, w.table(Table::words_apart, static_cast<int>(p)));
+      a.vpslld(x86::zmm5, x86::zmm5, log);
+      a.vpaddd(x86::zmm5, x86::zmm5, x86::zmm4);
+      a.vpcmpd(x86::k(1 + p), x86::zmm5, x86::zmm(p), differs);
     }
     a.kortestw(x86::k1, x86::k2);
     return static_cast<void>(a.jnz(scattered));
@@ -127,12 +130,16 @@ void leave_scattered(Writer& w, const Access& access, bool in_shared, const asmj
 
 /// Vector `v` of the words from there on.
 x86::Mem row_memory(bool in_shared, int v) {
-  return x86::zmmword_ptr(in_shared ? shared : x86::Gp(x86::rcx), x86::rdx, 0, v * vector_bytes);
+  return in_shared ? x86::zmmword_ptr(shared, x86::rcx, 0, v * vector_bytes) : x86::zmmword_ptr(x86::rcx, x86::rdx, 0, v * vector_bytes);
 }
 
 /// Each lane's words become rows: of 16 lanes' words, each `vector`-th.
 void load_rows(Writer& w, const Access& access, bool in_shared, const std::array<Rows, 4>& rows) {
   x86::Assembler& a = w.a();
+  if (access.vector == 1) {
+    for (int p = 0; p < 4; ++p) a.vmovdqu64(rows[0].part[static_cast<std::size_t>(p)], row_memory(in_shared, p));
+    return;
+  }
   fill(w, x86::zmm6, 1);
   for (int p = 0; p < 2; ++p) {
     for (int v = 0; v < access.vector; ++v)
@@ -156,6 +163,13 @@ void load_rows(Writer& w, const Access& access, bool in_shared, const std::array
 /// The reverse: word j of a vector is of lane j / `access.vector`, and of row j % `access.vector`.
 void store_rows(Writer& w, const Access& access, bool in_shared) {
   x86::Assembler& a = w.a();
+  if (access.vector == 1) {
+    for (int p = 0; p < 4; ++p) {
+      a.vmovdqu64(x86::zmm0, w.vector(w.source_slot(1), p));
+      a.vmovdqu64(row_memory(in_shared, p), x86::zmm0);
+    }
+    return;
+  }
   fill(w, x86::zmm6, 1);
   a.vmovdqa32(x86::zmm4, w.table(Table::lanes, 0));
   a.vpandd(x86::zmm6, x86::zmm4, x86::zmm6);
@@ -183,12 +197,33 @@ void store_rows(Writer& w, const Access& access, bool in_shared) {
   }
 }
 
-/// The bytes of all lanes are good: zmm0 to zmm3 are their offsets.
-void find_offsets(Writer& w, const Access& access, bool in_shared, const Rows& addresses, const asmjit::Label& otherwise,
-                  const asmjit::Label& fresh) {
-  if (!in_shared) return find_wide_offsets(w, access, addresses, otherwise);
-  find_shared_offsets(w, access, addresses, otherwise);
-  check_lanes(w, access, otherwise, fresh);
+/// zmm0 to zmm3, or in shared memory zmm0 and zmm1: the lanes' offsets, of which check_each() and check_consecutive() know the end.
+void find_offsets(Writer& w, const Access& access, bool in_shared, const Rows& addresses, const asmjit::Label& otherwise) {
+  in_shared ? find_shared_offsets(w, access, addresses, otherwise) : find_wide_offsets(w, access, addresses, otherwise);
+}
+
+/// Calls move_rows() where the lanes' elements are one behind another, and else move_each(), when all bytes are good. Stores to those of
+/// shared memory that are not initialised jump to `fresh` or initialise them.
+template <typename MoveRows, typename MoveEach>
+void move_elements(Writer& w, const Access& access, bool in_shared, const asmjit::Label& otherwise, const asmjit::Label& fresh,
+                   MoveRows move_rows, MoveEach move_each) {
+  x86::Assembler& a = w.a();
+  const auto check_and_move_each = [&w, &access, in_shared, otherwise, fresh, move_each] {
+    if (in_shared) check_lanes(w, access, otherwise, fresh);
+    move_each();
+  };
+  if (!has_rows(w, access)) return check_and_move_each();
+  const asmjit::Label scattered = a.newLabel(), done = a.newLabel();
+  leave_scattered(w, access, in_shared, scattered);
+  if (in_shared) check_consecutive(w, access, otherwise);
+  move_rows();
+  a.bind(done);
+  w.behind([&w, check_and_move_each, scattered, done, number = w.number()] {
+    w.begin(number, 0);
+    w.a().bind(scattered);
+    check_and_move_each();
+    w.a().jmp(done);
+  });
 }
 
 }  // namespace
@@ -216,21 +251,10 @@ void write_elements_load(Writer& w, bool in_shared) {
     a.test(x86::r8d, x86::r8d);
     a.jz(skip);
   }
-  find_offsets(w, access, in_shared, addresses, otherwise, otherwise);
-  if (has_rows_of_words(w, access)) {
-    const asmjit::Label scattered = a.newLabel(), done = a.newLabel();
-    leave_scattered(w, access, in_shared, scattered);
-    load_rows(w, access, in_shared, rows);
-    a.bind(done);
-    w.behind([&w, &access, in_shared, rows, scattered, done, number = w.number()] {
-      w.begin(number, 0);
-      w.a().bind(scattered);
-      gather_elements(w, access, in_shared, rows);
-      w.a().jmp(done);
-    });
-  } else {
-    gather_elements(w, access, in_shared, rows);
-  }
+  find_offsets(w, access, in_shared, addresses, otherwise);
+  move_elements(
+      w, access, in_shared, otherwise, otherwise, [&] { load_rows(w, access, in_shared, rows); },
+      [&w, &access, in_shared, rows] { gather_elements(w, access, in_shared, rows); });
   each([&](int e, Rows& row) { w.masked() ? w.commit_stored(row, e) : w.commit(row, e); });
   a.bind(skip);
   w.end_outside();
@@ -247,24 +271,12 @@ void write_elements_store(Writer& w, bool in_shared) {
     a.test(x86::r8d, x86::r8d);
     a.jz(skip);
   }
-  find_offsets(w, access, in_shared, addresses, otherwise, fresh);
-  const auto store_each = [&w, &access, in_shared, fresh, otherwise] {
-    in_shared ? store_each_shared(w, access, fresh, otherwise) : store_each_global(w, access);
-  };
-  if (has_rows_of_words(w, access)) {
-    const asmjit::Label scattered = a.newLabel(), done = a.newLabel();
-    leave_scattered(w, access, in_shared, scattered);
-    store_rows(w, access, in_shared);
-    a.bind(done);
-    w.behind([&w, store_each, scattered, done, number = w.number()] {
-      w.begin(number, 0);
-      w.a().bind(scattered);
-      store_each();
-      w.a().jmp(done);
-    });
-  } else {
-    store_each();
-  }
+  find_offsets(w, access, in_shared, addresses, otherwise);
+  move_elements(
+      w, access, in_shared, otherwise, fresh, [&] { store_rows(w, access, in_shared); },
+      [&w, &access, in_shared, fresh, otherwise] {
+        in_shared ? store_each_shared(w, access, fresh, otherwise) : store_each_global(w, access);
+      });
   if (access.space != Space::local) note_store(w);
   a.bind(skip);
   w.end_outside();

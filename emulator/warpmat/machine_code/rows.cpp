@@ -164,20 +164,11 @@ bool look_up(Writer& w, const Modifiers&) {
   return true;
 }
 
-// ---- f32: every NaN is the canonical one
+// ---- f32: every NaN is the canonical one where anything reads it that can tell
 
 /// The code rounds to nearest, and neither flushes nor clamps.
 bool is_plain(const Modifiers& m) {
   return m.rounding == Rounding::nearest_even && !m.ftz && !m.saturate && !m.finite && !m.relu && !m.integral && !m.out_of_bounds;
-}
-
-void commit_float(Writer& w, const Rows& d) {
-  constexpr std::uint8_t unordered = 3;
-  for_parts(d, [&](std::size_t p) {
-    w.a().vcmpps(x86::k1, d.part[p], d.part[p], unordered);
-    w.a().k(x86::k1).vmovdqa32(d.part[p], w.table(Table::nan));
-  });
-  w.commit(d);
 }
 
 /// Jumps where a lane that executes has a NaN.
@@ -209,18 +200,18 @@ void commit_double(Writer& w, const Rows& d, const asmjit::Label& otherwise) {
 template <InstId instruction>
 bool float_binary(Writer& w, const Modifiers& m) {
   if (!is_plain(m)) return false;
-  const Rows a = w.source(0, word), b = w.source(1, word), d = w.result(word);
+  const Rows a = w.float_source(0), b = w.float_source(1), d = w.result(word);
   for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p], b.part[p]); });
-  commit_float(w, d);
+  w.commit_float(d);
   return true;
 }
 
 template <InstId instruction>
 bool float_unary(Writer& w, const Modifiers& m) {
   if (!is_plain(m)) return false;
-  const Rows a = w.source(0, word), d = w.result(word);
+  const Rows a = w.float_source(0), d = w.result(word);
   for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p]); });
-  commit_float(w, d);
+  w.commit_float(d);
   return true;
 }
 
@@ -229,10 +220,10 @@ constexpr std::uint32_t one = 0x3f800000, sign = 0x80000000;
 
 bool float_reciprocal(Writer& w, const Modifiers& m) {
   if (!is_plain(m)) return false;
-  const Rows a = w.source(0, word), d = w.result(word);
+  const Rows a = w.float_source(0), d = w.result(word);
   fill(w, x86::zmm0, one);
   for_parts(d, [&](std::size_t p) { w.a().vdivps(d.part[p], x86::zmm0, a.part[p]); });
-  commit_float(w, d);
+  w.commit_float(d);
   return true;
 }
 
@@ -240,10 +231,10 @@ bool float_reciprocal(Writer& w, const Modifiers& m) {
 template <InstId instruction, std::uint32_t bits>
 bool float_sign(Writer& w, const Modifiers& m) {
   if (!is_plain(m)) return false;
-  const Rows a = w.source(0, word), d = w.result(word);
+  const Rows a = w.float_source(0), d = w.result(word);
   fill(w, x86::zmm0, bits);
   for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p], x86::zmm0); });
-  commit_float(w, d);
+  w.commit_float(d);
   return true;
 }
 
@@ -251,7 +242,7 @@ bool float_sign(Writer& w, const Modifiers& m) {
 template <InstId instruction>
 bool float_order(Writer& w, const Modifiers& m) {
   if (!is_plain(m) || m.nan || m.absolute || m.xor_sign) return false;
-  const Rows a = w.source(0, word), b = w.source(1, word), d = w.result(word);
+  const Rows a = w.float_source(0), b = w.float_source(1), d = w.result(word);
   const auto rank = [&](const x86::Zmm& to) {
     w.a().vpsrad(x86::zmm2, to, 31);
     w.a().vpsrld(x86::zmm2, x86::zmm2, 1);
@@ -269,14 +260,14 @@ bool float_order(Writer& w, const Modifiers& m) {
     w.a().emit(instruction, d.part[p], x86::zmm0, x86::zmm1);
     rank(d.part[p]);
   });
-  commit_float(w, d);
+  w.commit_float(d);
   return true;
 }
 
 /// cvt.rzi.s32: of NaN 0, of others the nearest that there is.
 bool truncate(Writer& w, const Modifiers& m) {
   if (m.rounding != Rounding::toward_zero || m.ftz || m.saturate) return false;
-  const Rows a = w.source(0, word), d = w.result(word);
+  const Rows a = w.float_source(0), d = w.result(word);
   constexpr std::uint32_t beyond = 0x4f000000, largest = 0x7fffffff;  // 2^31
   constexpr std::uint8_t at_least = 0x1d;
   fill(w, x86::zmm0, beyond);
@@ -369,12 +360,12 @@ bool double_sign(Writer& w, const Modifiers& m) {
 
 bool float_fma(Writer& w, const Modifiers& m) {
   if (!is_plain(m)) return false;
-  const Rows a = w.source(0, word), b = w.source(1, word), c = w.source(2, word), d = w.result(word);
+  const Rows a = w.float_source(0), b = w.float_source(1), c = w.float_source(2), d = w.result(word);
   for_parts(d, [&](std::size_t p) {
     w.a().vmovdqa32(d.part[p], c.part[p]);
     w.a().vfmadd231ps(d.part[p], a.part[p], b.part[p]);
   });
-  commit_float(w, d);
+  w.commit_float(d);
   return true;
 }
 
@@ -400,7 +391,8 @@ bool compares_alone(Writer& w, const Modifiers& m) {
 template <InstId instruction>
 bool compare_words(Writer& w, const Modifiers& m, std::uint8_t comparison) {
   if (!compares_alone(w, m)) return false;
-  const Rows a = w.source(0, word), b = w.source(1, word);
+  const auto source = [&](int i) { return instruction == Inst::kIdVcmpps ? w.float_source(i) : w.source(i, word); };
+  const Rows a = source(0), b = source(1);
   w.a().emit(instruction, x86::k1, a.part[0], b.part[0], comparison);
   w.a().emit(instruction, x86::k2, a.part[1], b.part[1], comparison);
   w.a().kunpckwd(x86::k1, x86::k2, x86::k1);
@@ -501,7 +493,7 @@ bool word_to_double(Writer& w, const Modifiers& m) {
 /// cvt.f64.f32, without NaNs.
 bool float_to_double(Writer& w, const Modifiers& m) {
   if (!is_plain(m)) return false;
-  const Rows a = w.source(0, word), d = w.result(wide);
+  const Rows a = w.float_source(0), d = w.result(wide);
   const asmjit::Label otherwise = w.begin_outside();
   for_parts(d, [&](std::size_t p) {
     if (p % 2 != 0) w.a().vextracti64x4(x86::ymm0, a.part[p / 2], 1);

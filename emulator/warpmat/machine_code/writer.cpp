@@ -147,9 +147,25 @@ void Writer::load_mask() {
   assembler_.kshiftrd(x86::k7, x86::k6, 16);
 }
 
+/// Leaves k1 with other contents.
+void Writer::make_canonical(const Rows& rows) {
+  constexpr std::uint8_t unordered = 3;
+  for_parts(rows, [&](std::size_t p) {
+    assembler_.vcmpps(x86::k1, rows.part[p], rows.part[p], unordered);
+    assembler_.k(x86::k1).vmovdqa32(rows.part[p], table(Table::nan));
+  });
+}
+
+void Writer::settle_nans(int row) {
+  Held& held = held_[static_cast<std::size_t>(row)];
+  if (held.any_nan) make_canonical(rows_of(row, held.parts, held.uniform));
+  held.any_nan = false;
+}
+
 void Writer::store_row(int row) {
   Held& held = held_[static_cast<std::size_t>(row)];
   if (!held.is_held || !held.dirty) return;
+  settle_nans(row);
   const Rows rows = rows_of(row, held.parts, held.uniform);
   for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(held.slot, p), rows.part[static_cast<std::size_t>(p)]);
   held.dirty = false;
@@ -261,13 +277,14 @@ int Writer::find_room(int parts) {
   return best;
 }
 
-Rows Writer::row_at(Slot slot, RegisterClass register_class) {
+Rows Writer::row_at(Slot slot, RegisterClass register_class, bool any_nan) {
   const int parts = parts_of(register_class);
   for (int i = 0; i < held_rows; ++i) {
     Held& held = held_[static_cast<std::size_t>(i)];
     if (!held.is_held || held.slot != slot || held.parts != parts) continue;
     held.used = begun_at_;
     uniform_sources_ &= held.uniform;
+    if (!any_nan) settle_nans(i);
     return rows_of(i, parts, held.uniform);
   }
   const bool uniform = slot < 0;
@@ -306,6 +323,12 @@ void Writer::commit(const Rows& rows, int i) {
   forget_overlap(slot, rows.parts * vector_bytes);
   hold(rows, slot);
   held_[(rows.part[0].id() - first_vector) / 2].dirty = true;
+}
+
+void Writer::commit_float(const Rows& rows) {
+  if (masked_) make_canonical(rows);  // lanes that do not execute may keep a NaN of any bits
+  commit(rows);
+  held_[(rows.part[0].id() - first_vector) / 2].any_nan = !masked_;
 }
 
 void Writer::commit_stored(const Rows& rows, int i) {

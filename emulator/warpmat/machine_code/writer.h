@@ -72,7 +72,10 @@ class Writer {
   Slot source_slot(int i) const { return slots()[operation().results + i]; }
 
   Rows source(int i, RegisterClass register_class) { return row_at(source_slot(i), register_class); }
-  Rows row_at(Slot slot, RegisterClass register_class);
+  /// A row of f32, for code whose result does not depend on which NaN is where.
+  Rows float_source(int i) { return row_at(source_slot(i), RegisterClass::word, true); }
+  /// `any_nan`: NaNs of f32 may be others than the canonical one.
+  Rows row_at(Slot slot, RegisterClass register_class, bool any_nan = false);
   /// Vectors for a result, whose contents are not those of any source.
   Rows result(RegisterClass register_class) { return result(register_class, lane_wise_ && uniform_sources_); }
   /// Of the same in all lanes, but where lanes keep what they have.
@@ -81,6 +84,8 @@ class Writer {
   void set_lane_wise(bool lane_wise) { lane_wise_ = lane_wise; }
   /// Those are result `i` now, in the lanes that execute.
   void commit(const Rows& rows, int i = 0);
+  /// The same of f32: its NaNs become the canonical one where something else than float_source() reads them.
+  void commit_float(const Rows& rows);
   /// The predicate of a result is eax.
   void commit_predicate(int i = 0);
   /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them; k4: all others.
@@ -147,7 +152,8 @@ class Writer {
     Slot slot = 0;
     int parts = 0;
     bool uniform = false;
-    bool dirty = false;  ///< memory has another value
+    bool dirty = false;    ///< memory has another value
+    bool any_nan = false;  ///< NaNs of f32 are to become the canonical one
     std::uint64_t used = 0;
 
     /// Its second half is in the next row, which holds nothing else.
@@ -165,6 +171,8 @@ class Writer {
   std::uint64_t last_use(int row) const;
   void forget_overlap(Slot slot, int bytes);
   void store_overlap(Slot slot, int bytes);
+  void make_canonical(const Rows& rows);
+  void settle_nans(int row);
   void store_row(int row);
   void load_all(const AllHeld& all);
   void merge(const Rows& rows, Slot slot);
