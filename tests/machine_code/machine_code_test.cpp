@@ -379,6 +379,24 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "ld.shared.u32 %r7, [%r5+128]; mov.b64 %d, {%r6, %r7};",
       "mov.u32 %r2, tile; shl.b32 %r3, %t, 4; add.u32 %r4, %r2, %r3; st.shared.u16 [%r4], %h3; ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %d, "
       "%r5;",
+      // rows of wides and of vectors: initialised by them or by some lanes, from other rows on, beyond the end, one lane misaligned
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 3; add.u32 %r4, %r2, %r3; st.shared.u64 [%r4+8], %a; bar.sync 0; ld.shared.u64 %d, [%r4+8];"
+      "@%p1 st.shared.u64 [%r4+1024], %b; bar.sync 0; ld.shared.v2.u32 {%r5, %r6}, [%r4+8]; mov.b64 %l5, {%r6, %r5}; add.u64 %d, %d, %l5;"
+      "setp.eq.u32 %p5, %r0, 3; @%p5 bra TAKE; ret; TAKE: ld.shared.u64 %l6, [%r4+1024]; add.u64 %d, %d, %l6;",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 4; add.u32 %r4, %r2, %r3; st.shared.v4.u32 [%r4+2096], {%x, %y, %z, %t}; bar.sync 0;"
+      "ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4+2096]; xor.b32 %r5, %r5, %r7; mov.b64 %d, {%r5, %r6};",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 4; setp.eq.u32 %p5, %i, 1500; @%p5 add.u32 %r3, %r3, 2; add.u32 %r4, %r2, %r3;"
+      "st.shared.v4.u32 [%r4], {%x, %y, %z, %t};",
+      "mov.u32 %r2, tile; shl.b32 %r3, %t, 3; setp.eq.u32 %p5, %i, 1500; add.u32 %r4, %r2, %r3; st.shared.v2.u32 [%r4], {%x, %y}; bar.sync "
+      "0;"
+      "@%p5 add.u32 %r4, %r4, 1; ld.shared.u64 %d, [%r4];",
+      // NaNs that statement after statement passes on, read as bits at the end, before, and by some lanes
+      "mov.b32 %f1, %x; mov.b32 %f2, %y; mov.b32 %f3, %z; add.f32 %f4, %f1, %f2; mul.f32 %f5, %f4, %f3; fma.rn.f32 %f6, %f5, %f4, %f1;"
+      "neg.f32 %f7, %f6; max.f32 %f8, %f7, %f2; @%p1 sub.f32 %f5, %f8, %f3; abs.f32 %f9, %f5; setp.nan.f32 %p5, %f9, %f8; min.f32 %f10, "
+      "%f9,"
+      "%f8; selp.f32 %f11, %f10, %f7, %p5; ex2.approx.f32 %f12, %f7; add.f32 %f13, %f12, %f11; mov.b32 %r2, %f4; mov.b32 %r3, %f13;"
+      "cvt.rzi.s32.f32 %r4, %f7; xor.b32 %r2, %r2, %r4; shfl.sync.bfly.b32 %r5, %f10, 3, 31, -1; xor.b32 %r3, %r3, %r5; mov.b64 %d, {%r2, "
+      "%r3};",
       // exchanges: masks that are constants, registers, and of half of the lanes
       "shfl.sync.up.b32 %r2|%p2, %x, %y, %z, -1; shfl.sync.down.b32 %r3|%p3, %x, 3, 0x101f, -1; shfl.sync.idx.b32 %r4, %x, %y, 0x181f, -1;"
       "selp.b32 %r5, 1, 2, %p2; selp.b32 %r6, 4, 8, %p3; add.u32 %r2, %r2, %r5; add.u32 %r3, %r3, %r6; xor.b32 %r2, %r2, %r4; mov.b64 %d, "

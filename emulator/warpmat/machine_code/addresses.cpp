@@ -83,14 +83,23 @@ void find_wide_offsets(Writer& w, const Access& access, const Rows& addresses, c
 
 namespace {
 
-/// Calls write() in a loop over the lanes of r8d, with the lane in edx, in the order in which a store writes: for_each_storing_lane() of
-/// the machine. It may use all registers but r8 and r10.
+/// Calls write() in a loop over the lanes that execute, with the lane in edx, in the order in which a store writes:
+/// for_each_storing_lane() of the machine. Those of a masked store are in r8d. write() may use all registers but r8 and r10.
 template <typename Write>
 void for_storing_lanes(Writer& w, const Access& access, Write write) {
   x86::Assembler& a = w.a();
   const int lanes = 128 / std::max(lane_bytes(access), 4);  // at a time
   for (int first = 0; first < 32; first += lanes) {
     const asmjit::Label next = a.newLabel(), end = a.newLabel();
+    if (!w.masked()) {
+      a.mov(x86::edx, first + lanes - 1);
+      a.bind(next);
+      write();
+      a.sub(x86::edx, 1);
+      a.cmp(x86::edx, first);
+      a.jge(next);
+      continue;
+    }
     a.mov(x86::r10d, x86::r8d);
     a.and_(x86::r10d, lanes == 32 ? 0xffffffff : ((std::uint32_t{1} << lanes) - 1) << first);
     a.jz(end);
@@ -131,17 +140,11 @@ void store_lane(Writer& w, const Access& access, x86::Mem to) {
   }
 }
 
-/// The lanes that execute are in r8d.
-void find_lanes(Writer& w) {
-  if (!w.masked()) w.a().mov(x86::r8d, -1);
-}
-
 }  // namespace
 
 void store_each_global(Writer& w, const Access& access) {
   x86::Assembler& a = w.a();
   for (int p = 0; p < 4; ++p) a.vmovdqu64(w.scratch(p * vector_bytes), x86::zmm(static_cast<std::uint32_t>(p)));
-  find_lanes(w);
   for_storing_lanes(w, access, [&] {
     x86::Mem offset = w.scratch(0);
     offset.setIndex(x86::rdx, 3);
@@ -261,7 +264,6 @@ void store_each_shared(Writer& w, const Access& access, const asmjit::Label& fre
   const auto store_all = [&](bool defines) {
     a.vmovdqu32(w.scratch(0), x86::zmm0);
     a.vmovdqu32(w.scratch(vector_bytes), x86::zmm1);
-    find_lanes(w);
     for_storing_lanes(w, access, [&] {
       x86::Mem offset = w.scratch(0);
       offset.setIndex(x86::rdx, 2);
