@@ -322,6 +322,10 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "%in, %l5; ld.global.u64 %d, [%l6+8]; mul.wide.u32 %l7, %r3, 8; add.u64 %l7, %l7, %in; ld.global.u64 %l8, [%l7+64]; add.u64 %d, %d, "
       "%l8;"
       "add.u64 %l7, %l7, %l5; ld.global.u64 %l8, [%l7]; add.u64 %d, %d, %l8; mov.b64 %l8, {%r4, %r5}; xor.b64 %d, %d, %l8;",
+      "and.b32 %r2, %t, 15; sub.u64 %l6, %out, %l0; mul.wide.u32 %l5, %r2, 4; add.u64 %l5, %l6, %l5; mul.wide.u32 %l7, %r0, 256; add.u64 "
+      "%l7, %l5, %l7; st.global.u32 [%l7], %t; and.b32 %r3, %t, 7; mul.wide.u32 %l5, %r3, 8; add.u64 %l6, %l6, %l5; mul.wide.u32 %l7, %r0,"
+      "256; add.u64 %l6, %l6, %l7; st.global.u64 [%l6+64], %l0; shr.u32 %r3, %t, 4; mul.wide.u32 %l5, %r3, 32; add.u64 %l6, %l6, %l5;"
+      "st.global.u64 [%l6+8192], %l0; ret;",
       // vectors of words one behind another, in rows and apart, whole and by some lanes
       "mul.wide.u32 %l5, %t, 16; add.u64 %l6, %in, %l5; ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%l6+32]; mul.wide.u32 %l7, %t, 8; add.u64 "
       "%l7, "

@@ -65,6 +65,29 @@ void load_vector(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t 
   a.bind(done);
 }
 
+/// Stores the elements of all lanes, where each vector of them is consecutive, as of blocks of 16 x 16 threads. Two may have one place:
+/// they come in the order of for_storing_lanes().
+void store_vectors(Writer& w, const Rows& rows, RegisterClass kind, const asmjit::Label& otherwise) {
+  constexpr std::uint8_t differs = 4;
+  x86::Assembler& a = w.a();
+  const bool words = kind == RegisterClass::word;
+  const std::uint32_t offsets = words ? 2 : 1;
+  a.kxorb(x86::k2, x86::k2, x86::k2);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    if (p % offsets == 0) a.vpbroadcastq(x86::zmm4, x86::xmm(p));
+    a.vpaddq(x86::zmm5, x86::zmm4, w.table(words ? Table::wides_apart_4 : Table::wides_apart_8, static_cast<int>(p % offsets)));
+    a.vpcmpq(x86::k1, x86::zmm5, x86::zmm(p), differs);
+    a.korb(x86::k2, x86::k2, x86::k1);
+  }
+  a.kortestb(x86::k2, x86::k2);
+  a.jnz(otherwise);
+  for (const std::uint32_t v : {1U, 0U, 3U, 2U}) {
+    if (v >= static_cast<std::uint32_t>(rows.parts)) continue;
+    a.vmovq(x86::rax, x86::xmm(v * offsets));
+    a.vmovdqu32(x86::zmmword_ptr(x86::rcx, x86::rax), rows.part[v]);
+  }
+}
+
 /// Stores the elements of all lanes, whose offsets rise from lane to lane: no two have one place.
 void scatter(Writer& w, const Rows& rows, RegisterClass kind, const asmjit::Label& otherwise) {
   constexpr std::uint8_t not_above = 2;
@@ -109,8 +132,11 @@ void write_apart(Writer& w, const Access& access, RegisterClass kind, const Rows
       for (std::uint32_t v = 0; v < static_cast<std::uint32_t>(rows.parts); ++v)
         w.masked() ? gather(w, rows, kind, v) : load_vector(w, rows, kind, v);
     } else {
-      const asmjit::Label each = w.a().newLabel();
+      const asmjit::Label scattered = w.a().newLabel(), each = w.a().newLabel();
       if (!w.masked()) {
+        store_vectors(w, rows, kind, scattered);
+        w.a().jmp(done);
+        w.a().bind(scattered);
         scatter(w, rows, kind, each);
         w.a().jmp(done);
       }
