@@ -38,14 +38,24 @@ bool unary(Writer& w, const Modifiers&) {
   return true;
 }
 
+/// Eight words of a row as wides.
+template <bool is_signed>
+void extend(Writer& w, const x86::Zmm& to, const Rows& from, std::size_t part) {
+  x86::Ymm half = from.part[part / 2].ymm();
+  if (part % 2 != 0) {
+    w.a().vextracti64x4(to.ymm(), from.part[part / 2], 1);
+    half = to.ymm();
+  }
+  is_signed ? w.a().vpmovsxdq(to, half) : w.a().vpmovzxdq(to, half);
+}
+
 /// Shifts by a row of words; counts of 64-bit shifts become wides. The CPU's shifts by vectors end as PTX says: beyond all bits there are
 /// zeros, or signs.
 template <InstId instruction>
 bool shift_wide(Writer& w, const Modifiers&) {
   const Rows a = w.source(0, wide), b = w.source(1, word), d = w.result(wide);
   for_parts(d, [&](std::size_t p) {
-    w.a().vextracti64x4(x86::ymm0, b.part[p / 2], static_cast<std::uint8_t>(p % 2));
-    w.a().vpmovzxdq(x86::zmm0, x86::ymm0);
+    if (p == 0 || !b.uniform) extend<false>(w, x86::zmm0, b, p);
     w.a().emit(instruction, d.part[p], a.part[p], x86::zmm0);
   });
   w.commit(d);
@@ -64,25 +74,18 @@ bool multiply_add(Writer& w, const Modifiers&) {
   return true;
 }
 
-/// Eight words of a row as wides.
-template <bool is_signed>
-void extend(Writer& w, const x86::Zmm& to, const Rows& from, std::size_t part) {
-  x86::Ymm half = from.part[part / 2].ymm();
-  if (part % 2 != 0) {
-    w.a().vextracti64x4(to.ymm(), from.part[part / 2], 1);
-    half = to.ymm();
-  }
-  is_signed ? w.a().vpmovsxdq(to, half) : w.a().vpmovzxdq(to, half);
-}
-
 /// d = a * b (+ c) of words, in wides.
 template <bool is_signed, bool adds>
 bool multiply_wide(Writer& w, const Modifiers&) {
   const Rows a = w.source(0, word), b = w.source(1, word), c = adds ? w.source(2, wide) : Rows{}, d = w.result(wide);
+  const auto factor = [&](const Rows& from, std::size_t p, const x86::Zmm& room) {  // the CPU reads the lower word of each wide
+    if (from.uniform) return from.part[0];
+    extend<is_signed>(w, room, from, p);
+    return room;
+  };
   for_parts(d, [&](std::size_t p) {
-    extend<is_signed>(w, x86::zmm0, a, p);
-    extend<is_signed>(w, x86::zmm1, b, p);
-    is_signed ? w.a().vpmuldq(d.part[p], x86::zmm0, x86::zmm1) : w.a().vpmuludq(d.part[p], x86::zmm0, x86::zmm1);
+    const x86::Zmm first = factor(a, p, x86::zmm0), second = factor(b, p, x86::zmm1);
+    is_signed ? w.a().vpmuldq(d.part[p], first, second) : w.a().vpmuludq(d.part[p], first, second);
     if (adds) w.a().vpaddq(d.part[p], d.part[p], c.part[p]);
   });
   w.commit(d);
