@@ -33,8 +33,8 @@ void gather(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t v) {
   a.vinserti64x4(rows.part[v], rows.part[v], x86::ymm7, 1);
 }
 
-/// The same of all lanes, whose offsets are in scratch(). A vector of a row that is consecutive, or one element, as of blocks of 16 x 16
-/// threads, is one load.
+/// The same of all lanes. scratch() has the offsets of all vectors but the first. A vector of a row that is consecutive, or one element, as
+/// of blocks of 16 x 16 threads, is one load.
 void load_vector(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t v) {
   constexpr std::uint8_t differs = 4;
   x86::Assembler& a = w.a();
@@ -42,7 +42,8 @@ void load_vector(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t 
   const std::uint32_t offsets = words ? 2 : 1, first = v * offsets;
   const asmjit::Label apart = a.newLabel(), scattered = a.newLabel(), done = a.newLabel();
   const x86::Mem from = x86::ptr(x86::rcx, x86::rax);
-  for (std::uint32_t p = first; p < first + offsets; ++p) a.vmovdqu64(x86::zmm(p), w.scratch(static_cast<int>(p) * vector_bytes));
+  for (std::uint32_t p = first; p < first + offsets && v > 0; ++p)  // behind a label
+    a.vmovdqu64(x86::zmm(p), w.scratch(static_cast<int>(p) * vector_bytes));
   a.vmovq(x86::rax, x86::xmm(first));
   a.vpbroadcastq(x86::zmm4, x86::xmm(first));
   for (std::uint32_t i = 0; i < offsets; ++i) {
@@ -128,7 +129,8 @@ void write_apart(Writer& w, const Access& access, RegisterClass kind, const Rows
     w.a().bind(apart);
     find_wide_offsets(w, access, addresses, otherwise);
     if (is_load(w)) {
-      for (std::uint32_t p = 0; p < 4 && !w.masked(); ++p) w.a().vmovdqu64(w.scratch(static_cast<int>(p) * vector_bytes), x86::zmm(p));
+      for (std::uint32_t p = kind == RegisterClass::word ? 2 : 1; p < 4 && !w.masked(); ++p)
+        w.a().vmovdqu64(w.scratch(static_cast<int>(p) * vector_bytes), x86::zmm(p));
       for (std::uint32_t v = 0; v < static_cast<std::uint32_t>(rows.parts); ++v)
         w.masked() ? gather(w, rows, kind, v) : load_vector(w, rows, kind, v);
     } else {
