@@ -15,10 +15,7 @@ x86::KReg lanes_of(Writer& w, RegisterClass kind, int part) {
     w.a().kxnorw(x86::k3, x86::k3, x86::k3);
     return x86::k3;
   }
-  if (kind == RegisterClass::word) return part == 0 ? x86::k6 : x86::k7;
-  if (part == 0) return x86::k6;
-  w.a().kshiftrd(x86::k3, x86::k6, static_cast<std::uint8_t>(8 * part));
-  return x86::k3;
+  return w.lanes_of(part, kind == RegisterClass::word ? 2 : 4);
 }
 
 namespace {

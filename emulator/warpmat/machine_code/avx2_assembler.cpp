@@ -244,6 +244,7 @@ const Avx2Assembler::Expand* Avx2Assembler::find_expand(InstId id) {
         {&A::test_bits, {Inst::kIdVptest}},
         {&A::move_mask, {Inst::kIdKmovb, Inst::kIdKmovw, Inst::kIdKmovd}},
         {&A::shift_mask, {Inst::kIdKshiftrd}},
+        {&A::invert_mask, {Inst::kIdKnotw}},
         {&A::set_mask, {Inst::kIdKxnorw, Inst::kIdKxorb}},
         {&A::or_masks, {Inst::kIdKorb}},
         {&A::test_masks, {Inst::kIdKortestb, Inst::kIdKortestw}},

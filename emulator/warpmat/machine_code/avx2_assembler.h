@@ -17,7 +17,7 @@ namespace x86 = asmjit::x86;
 /// halves, each with a place on the stack; the CPU's registers hold the halves that were used last. A mask is its bits, or vectors with a
 /// lane of ones for each of them. Registers rsi and rdi are not kept.
 ///
-/// What the writer is to keep to, or there is an error and so no code: behind a label, only k4, k6 and k7 are read as they were before;
+/// What the writer is to keep to, or there is an error and so no code: behind a label, only k6 and k7 are read as they were before;
 /// behind one that code comes to without a jump, neither are zmm0 to zmm7. An instruction that this does not know is an error, too.
 class Avx2Assembler final : public x86::Assembler {
  public:
@@ -149,6 +149,7 @@ class Avx2Assembler final : public x86::Assembler {
   void store_bits(const Operand& operand, const x86::Gp& from);
   void move_mask(const Instruction& i);
   void shift_mask(const Instruction& i);
+  void invert_mask(const Instruction& i);
   void set_mask(const Instruction& i);
   void or_masks(const Instruction& i);
   void test_masks(const Instruction& i);

@@ -12,8 +12,8 @@ using asmjit::Label;
 
 namespace {
 
-/// The masks of the lanes that execute and of those that do not, which the writer keeps within an operation.
-constexpr std::array kept_masks{4, 6, 7};
+/// The masks of the lanes that execute, which the writer keeps within an operation.
+constexpr std::array kept_masks{6, 7};
 
 }  // namespace
 

@@ -117,6 +117,12 @@ void Avx2Assembler::shift_mask(const Instruction& i) {
   store_bits(i[0], x86::esi);
 }
 
+void Avx2Assembler::invert_mask(const Instruction& i) {
+  load_bits(x86::esi, mask(i[1]));
+  put(Inst::kIdNot, x86::esi);
+  store_bits(i[0], x86::esi);
+}
+
 /// All lanes or none.
 void Avx2Assembler::set_mask(const Instruction& i) {
   if (i[0].id() != i[1].id() || i[0].id() != i[2].id()) return fail();

@@ -665,7 +665,7 @@ bool selects_whole(const Writer& w) {
 }
 
 bool copy(Writer& w, RegisterClass kind, Slot from) {
-  if (from < 0) {  // a constant or parameter, which nothing else reads by that place
+  if (from < 0 && !w.masked()) {  // a constant or parameter, which nothing else reads by that place
     const Rows d = w.result(kind, true);
     w.load(d, from);
     w.commit(d);

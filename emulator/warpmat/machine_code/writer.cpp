@@ -132,17 +132,17 @@ void Writer::forget_dead(const IsLive& is_live) {
   }
 }
 
-void Writer::load_mask() {
+void Writer::load_lanes() {
   const Operation& op = operation();
   assembler_.mov(x86::r8d, member(offsetof(CodeContext, lanes), 4));
-  if (op.guarded) {
-    assembler_.mov(x86::ecx, predicate(op.guard));
-    if (op.guard_inverted) assembler_.not_(x86::ecx);
-    assembler_.and_(x86::r8d, x86::ecx);
-  }
-  assembler_.mov(x86::ecx, x86::r8d);
-  assembler_.not_(x86::ecx);
-  assembler_.kmovd(x86::k4, x86::ecx);
+  if (!op.guarded) return;
+  assembler_.mov(x86::ecx, predicate(op.guard));
+  if (op.guard_inverted) assembler_.not_(x86::ecx);
+  assembler_.and_(x86::r8d, x86::ecx);
+}
+
+void Writer::load_mask() {
+  load_lanes();
   assembler_.kmovd(x86::k6, x86::r8d);
   assembler_.kshiftrd(x86::k7, x86::k6, 16);
 }
@@ -167,8 +167,23 @@ void Writer::store_row(int row) {
   if (!held.is_held || !held.dirty) return;
   settle_nans(row);
   const Rows rows = rows_of(row, held.parts, held.uniform);
-  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(held.slot, p), rows.part[static_cast<std::size_t>(p)]);
+  for (int p = 0; p < rows.parts; ++p) {
+    const x86::Zmm& part = rows.part[static_cast<std::size_t>(p)];
+    if (!all_lanes_) {
+      x86::Mem lanes = member(offsetof(CodeContext, lanes), static_cast<std::uint32_t>(4 / rows.parts));
+      lanes.addOffset(p * 4 / rows.parts);
+      rows.parts == 2 ? assembler_.kmovw(x86::k1, lanes) : assembler_.kmovb(x86::k1, lanes);
+      merge(part, vector(held.slot, p), x86::k1, rows.parts);
+    }
+    assembler_.vmovdqu32(vector(held.slot, p), part);
+  }
   held.dirty = false;
+}
+
+/// All lanes of the vector but these get what is there. A row has `parts` of such vectors. Leaves k1 with other contents.
+void Writer::merge(const x86::Zmm& part, const asmjit::Operand& from, const x86::KReg& lanes, int parts) {
+  assembler_.knotw(x86::k1, lanes);
+  assembler_.k(x86::k1).emit(parts == 2 ? x86::Inst::kIdVmovdqu32 : x86::Inst::kIdVmovdqu64, part, from);
 }
 
 void Writer::store_all() {
@@ -277,11 +292,17 @@ int Writer::find_room(int parts) {
   return best;
 }
 
+/// The row that holds the register; -1: none.
+int Writer::find_held(Slot slot, int parts) const {
+  const auto found =
+      std::ranges::find_if(held_, [&](const Held& held) { return held.is_held && held.slot == slot && held.parts == parts; });
+  return found == held_.end() ? -1 : static_cast<int>(found - held_.begin());
+}
+
 Rows Writer::row_at(Slot slot, RegisterClass register_class, bool any_nan) {
   const int parts = parts_of(register_class);
-  for (int i = 0; i < held_rows; ++i) {
+  if (const int i = find_held(slot, parts); i >= 0) {
     Held& held = held_[static_cast<std::size_t>(i)];
-    if (!held.is_held || held.slot != slot || held.parts != parts) continue;
     held.used = begun_at_;
     uniform_sources_ &= held.uniform;
     if (!any_nan) settle_nans(i);
@@ -316,43 +337,55 @@ void Writer::hold(const Rows& rows, Slot slot) {
 
 void Writer::commit(const Rows& rows, int i) {
   const Slot slot = result_slot(i);
-  if (masked_) {
-    store_overlap(slot, rows.parts * vector_bytes);
-    merge(rows, slot);
-  }
+  if (operation().guarded) keep_others(rows, slot);
   forget_overlap(slot, rows.parts * vector_bytes);
   hold(rows, slot);
   held_[(rows.part[0].id() - first_vector) / 2].dirty = true;
 }
 
 void Writer::commit_float(const Rows& rows) {
-  if (masked_) make_canonical(rows);  // lanes that do not execute may keep a NaN of any bits
+  if (operation().guarded) make_canonical(rows);  // the lanes that do not execute keep what they have, and so a NaN of any bits
   commit(rows);
-  held_[(rows.part[0].id() - first_vector) / 2].any_nan = !masked_;
+  held_[(rows.part[0].id() - first_vector) / 2].any_nan = !operation().guarded;
 }
 
 void Writer::commit_stored(const Rows& rows, int i) {
   const Slot slot = result_slot(i);
-  if (masked_) merge(rows, slot);
-  for (int p = 0; p < rows.parts; ++p) assembler_.vmovdqu32(vector(slot, p), rows.part[static_cast<std::size_t>(p)]);
+  if (masked_) load_mask();
+  for (int p = 0; p < rows.parts; ++p) {
+    const x86::Zmm& part = rows.part[static_cast<std::size_t>(p)];
+    if (masked_) merge(part, vector(slot, p), lanes_of(p, rows.parts), rows.parts);
+    assembler_.vmovdqu32(vector(slot, p), part);
+  }
   forget_overlap(slot, rows.parts * vector_bytes);
 }
 
-/// Lanes that do not execute get what memory has.
-void Writer::merge(const Rows& rows, Slot slot) {
+x86::KReg Writer::lanes_of(int part, int parts) {
+  if (part == 0) return x86::k6;
+  if (parts == 2) return x86::k7;
+  assembler_.kshiftrd(x86::k3, x86::k6, static_cast<std::uint8_t>(8 * part));
+  return x86::k3;
+}
+
+/// Lanes that do not execute get what the register has.
+void Writer::keep_others(const Rows& rows, Slot slot) {
   load_mask();
+  const int held = find_held(slot, rows.parts);
+  if (held >= 0)
+    settle_nans(held);
+  else
+    store_overlap(slot, rows.parts * vector_bytes);
+  const Rows old = held >= 0 ? rows_of(held, rows.parts, held_[static_cast<std::size_t>(held)].uniform) : Rows{};
   for (int p = 0; p < rows.parts; ++p) {
-    const auto& part = rows.part[static_cast<std::size_t>(p)];
-    if (p != 0) assembler_.kshiftrd(x86::k5, x86::k4, static_cast<std::uint8_t>(p * 32 / rows.parts));
-    const x86::KReg& others = p == 0 ? x86::k4 : x86::k5;
-    rows.parts == 2 ? assembler_.k(others).vmovdqu32(part, vector(slot, p)) : assembler_.k(others).vmovdqu64(part, vector(slot, p));
+    const auto at = static_cast<std::size_t>(p);
+    merge(rows.part[at], held >= 0 ? asmjit::Operand(old.part[at]) : asmjit::Operand(vector(slot, p)), lanes_of(p, rows.parts), rows.parts);
   }
 }
 
 void Writer::commit_predicate(int i) {
   const Slot slot = result_slot(i);
   if (masked_) {
-    load_mask();
+    load_lanes();
     assembler_.mov(x86::ecx, predicate(slot));
     assembler_.xor_(x86::eax, x86::ecx);
     assembler_.and_(x86::eax, x86::r8d);

@@ -47,8 +47,9 @@ enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lan
 inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13, left = x86::r14d, known = x86::r15, shared = x86::rbp;
 
 /// Writes the code of operations. Registers of the warp that an operation has read or written stay in the CPU's until those are used again.
-/// A result is stored where something else than this piece of code may read it: before the machine executes an operation, and at the end of
-/// the piece where it is live. So memory holds what the interpreter would have left, but for registers that nothing reads any more.
+/// A result is stored, of the lanes that are here, where something else than this piece of code may read it: before the machine executes an
+/// operation, and at the end of the piece where it is live. So memory holds what the interpreter would have left, but for registers that
+/// nothing reads any more.
 class Writer {
  public:
   /// Whether something may read these bytes later.
@@ -88,8 +89,10 @@ class Writer {
   void commit_float(const Rows& rows);
   /// The predicate of a result is eax.
   void commit_predicate(int i = 0);
-  /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them; k4: all others.
+  /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them. ecx has other contents then.
   void load_mask();
+  /// `part` of them, of a row that has so many vectors: k6, k7, or k3.
+  x86::KReg lanes_of(int part, int parts);
   /// Before code that may jump over a result: its register is in memory, as it was, and commit_stored() leaves it there.
   void store_result(int i = 0) { store_overlap(result_slot(i), 4 * vector_bytes); }
   /// commit(), and no vectors hold the result then.
@@ -175,7 +178,10 @@ class Writer {
   void settle_nans(int row);
   void store_row(int row);
   void load_all(const AllHeld& all);
-  void merge(const Rows& rows, Slot slot);
+  void load_lanes();
+  void merge(const x86::Zmm& part, const asmjit::Operand& from, const x86::KReg& lanes, int parts);
+  void keep_others(const Rows& rows, Slot slot);
+  int find_held(Slot slot, int parts) const;
   void call_outside();
   void find_aside(int i);
   void take_aside(int i);
