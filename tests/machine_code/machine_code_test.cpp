@@ -196,6 +196,8 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
     mov.u32 %w, %lanemask_gt; add.u16 %h0, %h1, %h2; sub.u16 %h0, %h1, %h2; mul.lo.u16 %h0, %h1, %h2; and.b16 %h0, %h1, %h2;
     xor.b16 %h0, %h1, %h2; setp.lt.s16 %p2, %h1, %h2; setp.lt.u16 %p2, %h1, %h2; cvt.u16.u8 %h0, %h1; cvt.s16.s8 %h0, %h1;
     cvt.u16.u32 %h0, %x; cvt.s32.s16 %w, %h1; cvt.u32.u16 %w, %h1; cvt.s32.s8 %w, %x; cvt.u32.u8 %w, %x; mov.b64 {%w, %r5}, %a;
+    mov.b64 {_, %w}, %a; mov.b32 {%h0, %h1}, %x; mov.b32 {%h0, _}, %x; mov.b32 %w, {%h1, %h2}; cvt.f32.f16 %f0, %h1; cvt.f32.bf16 %f0, %h1;
+    cvt.rn.f16.f32 %h0, %f1; cvt.rn.bf16.f32 %h0, %f1; cvt.rz.bf16.f32 %h0, %f1; cvt.rn.relu.f16.f32 %h0, %f1; cvt.rn.satfinite.f16.f32 %h0, %f1;
     setp.ltu.f64 %p2, %g1, %g2; setp.nan.f64 %p2, %g1, %g2; setp.lt.s32 %p2, %x, %y; setp.hs.u32 %p2, %x, %y; setp.ne.b32 %p2, %x, %y;
     setp.ge.s64 %p2, %a, %b; setp.lt.u64 %p2, %a, %b; setp.lt.f32 %p2, %f1, %f2; setp.geu.f32 %p2, %f1, %f2; setp.nan.f32 %p2, %f1, %f2;
     setp.num.f32 %p2, %f1, %f2; setp.neu.f32 %p2, %f1, %f2; setp.eq.ftz.f32 %p2, %f1, %f2; setp.gt.f64 %p2, %g1, %g2;
@@ -204,7 +206,7 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
   const char* const wide_statements = R"(
     shl.b64 %d, %a, %y; shr.u64 %d, %a, %y; shr.s64 %d, %a, %y; mul.wide.u32 %d, %x, %y; mul.wide.s32 %d, %x, %y;
     mad.wide.u32 %d, %x, %y, %c; mad.wide.s32 %d, %x, %y, %c; cvt.u64.u32 %d, %x; cvt.s64.s32 %d, %x; selp.b64 %d, %a, %b, %p1;
-    mov.u64 %d, %a; cvt.f64.f32 %g0, %f1; cvt.rn.f64.s32 %g0, %x; cvt.rn.f64.u32 %g0, %x;)";
+    mov.u64 %d, %a; mov.b64 %d, {%x, %y}; cvt.f64.f32 %g0, %f1; cvt.rn.f64.s32 %g0, %x; cvt.rn.f64.u32 %g0, %x;)";
   for (const bool wide : {false, true}) {
     std::istringstream in(wide ? wide_statements : narrow_statements);
     for (std::string statement; std::getline(in >> std::ws, statement, ';');) statements.push_back({"GUARD " + statement + ";", wide});

@@ -121,7 +121,8 @@ class Avx2Assembler final : public x86::Assembler {
   void double_of_unsigned(const Instruction& i);
   void widen(const Instruction& i);
   void narrow(const Instruction& i);
-  void narrow_doubles(const Instruction& i);
+  void narrow_words(const Instruction& i);
+  void narrow_floats(const Instruction& i);
   void extract(const Instruction& i);
   void insert(const Instruction& i);
   void broadcast(const Instruction& i);

@@ -143,10 +143,21 @@ void Avx2Assembler::narrow(const Instruction& i) {
   put(Inst::kIdVpermq, write(i[0], 0), t(0), imm(0xd8));
 }
 
-void Avx2Assembler::narrow_doubles(const Instruction& i) {
+/// The lower halves of words.
+void Avx2Assembler::narrow_words(const Instruction& i) {
+  for (std::uint32_t half = 0; half < 2; ++half) {
+    put(Inst::kIdVpslld, t(half), read(i[1], static_cast<int>(half)), imm(16));
+    put(Inst::kIdVpsrld, t(half), t(half), imm(16));
+  }
+  put(Inst::kIdVpackusdw, t(0), t(0), t(1));
+  put(Inst::kIdVpermq, write(i[0], 0), t(0), imm(0xd8));
+}
+
+/// To floating-point numbers of half the size.
+void Avx2Assembler::narrow_floats(const Instruction& i) {
   const Ymm lower = read(i[1], 0), upper = read(i[1], 1);
-  put(i.id, t(0).xmm(), lower);
-  put(i.id, t(1).xmm(), upper);
+  put(i.id, t(0).xmm(), lower, i[2]);
+  put(i.id, t(1).xmm(), upper, i[2]);
   put(Inst::kIdVinserti128, write(i[0], 0), t(0), t(1).xmm(), imm(1));
 }
 

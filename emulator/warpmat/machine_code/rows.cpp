@@ -5,6 +5,7 @@
 
 #include <warpmat/machine_code/addresses.h>
 #include <warpmat/machine_code/writer.h>
+#include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/by_instruction_set.h>
 #include <warpmat/scalar/kernel.h>
@@ -100,13 +101,16 @@ bool widen(Writer& w, const Modifiers&) {
   return true;
 }
 
+/// The lower words of two vectors of wides.
+void narrow_part(Writer& w, const x86::Zmm& to, const x86::Zmm& first, const x86::Zmm& second) {
+  w.a().vpmovqd(to.ymm(), first);
+  w.a().vpmovqd(x86::ymm0, second);
+  w.a().vinserti64x4(to, to, x86::ymm0, 1);
+}
+
 bool narrow(Writer& w, const Modifiers&) {
   const Rows a = w.source(0, wide), d = w.result(word);
-  for_parts(d, [&](std::size_t p) {
-    w.a().vpmovqd(d.part[p].ymm(), a.part[2 * p]);
-    w.a().vpmovqd(x86::ymm0, a.part[2 * p + 1]);
-    w.a().vinserti64x4(d.part[p], d.part[p], x86::ymm0, 1);
-  });
+  for_parts(d, [&](std::size_t p) { narrow_part(w, d.part[p], a.part[2 * p], a.part[2 * p + 1]); });
   w.commit(d);
   return true;
 }
@@ -522,6 +526,63 @@ bool double_to_float(Writer& w, const Modifiers& m) {
   return true;
 }
 
+// ---- f16 and bf16
+
+constexpr std::uint32_t nan_of_half = 0x7fff;
+
+bool half_to_float(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, word), d = w.result(word);
+  for_parts(d, [&](std::size_t p) {
+    w.a().vpmovdw(x86::ymm0, a.part[p]);
+    w.a().vcvtph2ps(d.part[p], x86::ymm0);
+  });
+  w.commit_float(d);
+  return true;
+}
+
+/// A NaN keeps its bits.
+bool bfloat_to_float(Writer& w, const Modifiers& m) {
+  if (!is_plain(m)) return false;
+  const Rows a = w.source(0, word), d = w.result(word);
+  for_parts(d, [&](std::size_t p) { w.a().vpslld(d.part[p], a.part[p], 16); });
+  w.commit(d);
+  return true;
+}
+
+/// bf16 is the upper half of f32: what is rounded away is added to it. A carry makes the next number, or infinity.
+void round_to_bfloat(Writer& w, const x86::Zmm& to, const x86::Zmm& from) {
+  fill(w, x86::zmm2, 1);
+  fill(w, x86::zmm3, 0x7fff);
+  w.a().vpsrld(x86::zmm0, from, 16);
+  w.a().vpandd(x86::zmm0, x86::zmm0, x86::zmm2);
+  w.a().vpaddd(x86::zmm0, x86::zmm0, x86::zmm3);
+  w.a().vpaddd(x86::zmm0, x86::zmm0, from);
+  w.a().vpsrld(to, x86::zmm0, 16);
+}
+
+/// cvt.rn to f16 and bf16, which .ftz does not change.
+bool float_to_small(Writer& w, const Modifiers& m) {
+  const bool f16 = m.format.fraction_bits == 10 && m.format.nan == nan_of_half,
+             bf16 = m.format.fraction_bits == 7 && m.format.nan == nan_of_half;
+  if ((!f16 && !bf16) || m.rounding != Rounding::nearest_even || m.saturate || m.finite || m.relu) return false;
+  constexpr std::uint8_t to_nearest = 0;
+  const Rows a = w.float_source(0), d = w.result(word);
+  fill(w, x86::zmm1, nan_of_half);
+  for_parts(d, [&](std::size_t p) {
+    if (f16) {
+      w.a().vcvtps2ph(x86::ymm0, a.part[p], to_nearest);
+      w.a().vpmovzxwd(d.part[p], x86::ymm0);
+    } else {
+      round_to_bfloat(w, d.part[p], a.part[p]);
+    }
+    w.a().vcmpps(x86::k1, a.part[p], a.part[p], 3);
+    w.a().k(x86::k1).vmovdqa32(d.part[p], x86::zmm1);
+  });
+  w.commit(d);
+  return true;
+}
+
 bool compare_doubles(Writer& w, const Modifiers& m) {
   return compare_rows_of_wides<Inst::kIdVcmppd>(w, m, float_comparisons[m.outcomes & 15]);
 }
@@ -628,6 +689,9 @@ constexpr Row rows[] = {
     {"cvt.f64.u32", word_to_double<Inst::kIdVcvtudq2pd>},
     {"cvt.f64.f32", float_to_double},
     {"cvt.f32.f64", double_to_float},
+    {"cvt.f32.f16", half_to_float},
+    {"cvt.f32.bf16", bfloat_to_float},
+    {"cvt.small.f32", float_to_small},
 };
 
 const std::map<scalar::Function, Write>& by_kernel() {
@@ -640,6 +704,59 @@ const std::map<scalar::Function, Write>& by_kernel() {
 }
 
 // ---- What has no kernel
+
+/// Halves of words, or words of wides, the first source or result being the lower one.
+template <RegisterClass whole>
+bool pack(Writer& w) {
+  const Rows low = w.source(0, word), high = w.source(1, word), d = w.result(whole);
+  if (whole == word) fill(w, x86::zmm1, 0xffff);
+  for_parts(d, [&](std::size_t p) {
+    if (whole == word) {
+      w.a().vpandd(x86::zmm0, low.part[p], x86::zmm1);
+      w.a().vpslld(d.part[p], high.part[p], 16);
+    } else {
+      extend<false>(w, x86::zmm0, low, p);
+      extend<false>(w, d.part[p], high, p);
+      w.a().vpsllq(d.part[p], d.part[p], 32);
+    }
+    w.a().vpord(d.part[p], d.part[p], x86::zmm0);
+  });
+  w.commit(d);
+  return true;
+}
+
+template <RegisterClass whole>
+bool unpack(Writer& w) {
+  const Rows a = w.source(0, whole), low = w.result(word), high = w.result(word);
+  if (whole == word) fill(w, x86::zmm1, 0xffff);
+  for_parts(low, [&](std::size_t p) {
+    if (whole == word) {
+      w.a().vpandd(low.part[p], a.part[p], x86::zmm1);
+      w.a().vpsrld(high.part[p], a.part[p], 16);
+      return;
+    }
+    narrow_part(w, low.part[p], a.part[2 * p], a.part[2 * p + 1]);
+    w.a().vpsrlq(x86::zmm1, a.part[2 * p], 32);
+    w.a().vpsrlq(x86::zmm2, a.part[2 * p + 1], 32);
+    narrow_part(w, high.part[p], x86::zmm1, x86::zmm2);
+  });
+  w.commit(low, 0);
+  w.commit(high, 1);
+  return true;
+}
+
+using WriteFunction = bool (*)(Writer& w);
+
+const std::map<catalogue::WarpFunction, WriteFunction>& by_function() {
+  static constinit scalar::ByInstructionSet<std::map<catalogue::WarpFunction, WriteFunction>> all;
+  return all.get([] {
+    std::map<catalogue::WarpFunction, WriteFunction> made;
+    const std::pair<const char*, WriteFunction> functions[] = {
+        {"%pack.b32.b16", pack<word>}, {"%pack.b64.b32", pack<wide>}, {"%unpack.b32.b16", unpack<word>}, {"%unpack.b64.b32", unpack<wide>}};
+    for (const auto& [row, write] : functions) made.emplace(catalogue::find_row(row)->pattern->row.function, write);
+    return made;
+  });
+}
 
 bool select(Writer& w, RegisterClass kind) {
   const Rows a = w.source(0, kind), b = w.source(1, kind), d = w.result(kind);
@@ -697,6 +814,10 @@ bool write_computation(Writer& w) {
     case Shortcut::loads_word: return copy(w, word, w.source_slot(1));  // the row of the parameter
     case Shortcut::loads_wide: return copy(w, wide, w.source_slot(1));
     default: break;
+  }
+  if (const auto found = by_function().find(op.function); op.function != nullptr && found != by_function().end()) {
+    w.set_lane_wise(true);
+    return found->second(w);
   }
   if (op.results != 1) return false;
   const RegisterClass kind = op.result_class(0);
