@@ -178,11 +178,11 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
   }
   add("mad.lo", integers32, 3, false);
   add("mad.lo", integers64, 3, true);
-  for (const char* opcode :
-       {"add", "sub", "mul", "div.rn", "min", "max", "add.ftz", "mul.ftz", "add.sat", "add.rz", "max.NaN", "div.approx"})
+  for (const char* opcode : {"add", "sub", "mul", "div.rn", "min", "max", "add.ftz", "mul.ftz", "add.sat", "add.rz", "mul.rm", "sub.rp",
+                             "max.NaN", "div.approx"})
     add(opcode, {"f32"}, 2, false);
   for (const char* opcode : {"neg", "abs", "sqrt.rn", "rcp.rn", "ex2.approx", "sin.approx", "neg.ftz"}) add(opcode, {"f32"}, 1, false);
-  for (const char* opcode : {"fma.rn", "fma.rn.ftz", "fma.rz"}) add(opcode, {"f32"}, 3, false);
+  for (const char* opcode : {"fma.rn", "fma.rn.ftz", "fma.rz", "fma.rm", "fma.rp"}) add(opcode, {"f32"}, 3, false);
   for (const char* opcode : {"add", "sub", "mul", "div.rn", "min", "max", "add.rz"}) add(opcode, {"f64"}, 2, true);
   for (const char* opcode : {"sqrt.rn", "rcp.rn", "neg", "abs"}) add(opcode, {"f64"}, 1, true);
   add("fma.rn", {"f64"}, 3, true);
@@ -197,7 +197,7 @@ TEST_CASE("scalar statements as machine code give the interpreter's bits", "[mac
     xor.b16 %h0, %h1, %h2; setp.lt.s16 %p2, %h1, %h2; setp.lt.u16 %p2, %h1, %h2; cvt.u16.u8 %h0, %h1; cvt.s16.s8 %h0, %h1;
     cvt.u16.u32 %h0, %x; cvt.s32.s16 %w, %h1; cvt.u32.u16 %w, %h1; cvt.s32.s8 %w, %x; cvt.u32.u8 %w, %x; mov.b64 {%w, %r5}, %a;
     mov.b64 {_, %w}, %a; mov.b32 {%h0, %h1}, %x; mov.b32 {%h0, _}, %x; mov.b32 %w, {%h1, %h2}; cvt.f32.f16 %f0, %h1; cvt.f32.bf16 %f0, %h1;
-    cvt.rn.f16.f32 %h0, %f1; cvt.rn.bf16.f32 %h0, %f1; cvt.rz.bf16.f32 %h0, %f1; cvt.rn.relu.f16.f32 %h0, %f1; cvt.rn.satfinite.f16.f32 %h0, %f1;
+    cvt.rn.f16.f32 %h0, %f1; cvt.rn.bf16.f32 %h0, %f1; cvt.rz.bf16.f32 %h0, %f1; cvt.sat.f32.f32 %f0, %f1; cvt.sat.ftz.f32.f32 %f0, %f1; cvt.rn.relu.f16.f32 %h0, %f1; cvt.rn.satfinite.f16.f32 %h0, %f1;
     setp.ltu.f64 %p2, %g1, %g2; setp.nan.f64 %p2, %g1, %g2; setp.lt.s32 %p2, %x, %y; setp.hs.u32 %p2, %x, %y; setp.ne.b32 %p2, %x, %y;
     setp.ge.s64 %p2, %a, %b; setp.lt.u64 %p2, %a, %b; setp.lt.f32 %p2, %f1, %f2; setp.geu.f32 %p2, %f1, %f2; setp.nan.f32 %p2, %f1, %f2;
     setp.num.f32 %p2, %f1, %f2; setp.neu.f32 %p2, %f1, %f2; setp.eq.ftz.f32 %p2, %f1, %f2; setp.gt.f64 %p2, %g1, %g2;

@@ -207,12 +207,13 @@ asmjit::InstId Avx2Assembler::find_same(InstId id) {
         {Inst::kIdVpandnd, Inst::kIdVpandn}, {Inst::kIdVpandnq, Inst::kIdVpandn},
     };
     for (const InstId own :
-         {Inst::kIdVpaddd,  Inst::kIdVpaddq,  Inst::kIdVpsubd,    Inst::kIdVpsubq,     Inst::kIdVpmulld, Inst::kIdVpmuludq,
-          Inst::kIdVpmuldq, Inst::kIdVpabsd,  Inst::kIdVpminud,   Inst::kIdVpminsd,    Inst::kIdVpmaxud, Inst::kIdVpmaxsd,
-          Inst::kIdVpsllvd, Inst::kIdVpsrlvd, Inst::kIdVpsravd,   Inst::kIdVpsllvq,    Inst::kIdVpsrlvq, Inst::kIdVpslld,
-          Inst::kIdVpsrld,  Inst::kIdVpsrad,  Inst::kIdVpsllq,    Inst::kIdVpsrlq,     Inst::kIdVaddps,  Inst::kIdVsubps,
-          Inst::kIdVmulps,  Inst::kIdVdivps,  Inst::kIdVsqrtps,   Inst::kIdVaddpd,     Inst::kIdVsubpd,  Inst::kIdVmulpd,
-          Inst::kIdVdivpd,  Inst::kIdVsqrtpd, Inst::kIdVcvtdq2ps, Inst::kIdVcvttps2dq, Inst::kIdVpshufd, Inst::kIdVpor})
+         {Inst::kIdVpaddd,  Inst::kIdVpaddq,  Inst::kIdVpsubd,  Inst::kIdVpsubq,  Inst::kIdVpmulld,   Inst::kIdVpmuludq,
+          Inst::kIdVpmuldq, Inst::kIdVpabsd,  Inst::kIdVpminud, Inst::kIdVpminsd, Inst::kIdVpmaxud,   Inst::kIdVpmaxsd,
+          Inst::kIdVpsllvd, Inst::kIdVpsrlvd, Inst::kIdVpsravd, Inst::kIdVpsllvq, Inst::kIdVpsrlvq,   Inst::kIdVpslld,
+          Inst::kIdVpsrld,  Inst::kIdVpsrad,  Inst::kIdVpsllq,  Inst::kIdVpsrlq,  Inst::kIdVaddps,    Inst::kIdVsubps,
+          Inst::kIdVmulps,  Inst::kIdVdivps,  Inst::kIdVsqrtps, Inst::kIdVaddpd,  Inst::kIdVsubpd,    Inst::kIdVmulpd,
+          Inst::kIdVdivpd,  Inst::kIdVsqrtpd, Inst::kIdVmaxps,  Inst::kIdVminps,  Inst::kIdVcvtdq2ps, Inst::kIdVcvttps2dq,
+          Inst::kIdVpshufd, Inst::kIdVpor})
       all.emplace(own, own);
     return all;
   }();

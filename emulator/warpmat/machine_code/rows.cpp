@@ -173,9 +173,29 @@ bool look_up(Writer& w, const Modifiers&) {
 
 // ---- f32: every NaN is the canonical one where anything reads it that can tell
 
-/// The code rounds to nearest, and neither flushes nor clamps.
+/// The code neither flushes nor clamps.
+bool is_unclamped(const Modifiers& m) {
+  return !m.ftz && !m.saturate && !m.finite && !m.relu && !m.integral && !m.out_of_bounds;
+}
+
+/// It rounds to nearest, too.
 bool is_plain(const Modifiers& m) {
-  return m.rounding == Rounding::nearest_even && !m.ftz && !m.saturate && !m.finite && !m.relu && !m.integral && !m.out_of_bounds;
+  return m.rounding == Rounding::nearest_even && is_unclamped(m);
+}
+
+/// The next instruction rounds so. Only those of AVX-512 have directions of their own.
+void round_next(Writer& w, Rounding rounding) {
+  using asmjit::InstOptions;
+  switch (rounding) {
+    case Rounding::nearest_even: return;
+    case Rounding::toward_zero: return w.a().addInstOptions(InstOptions::kX86_ER | InstOptions::kX86_RZ_SAE);
+    case Rounding::down: return w.a().addInstOptions(InstOptions::kX86_ER | InstOptions::kX86_RD_SAE);
+    case Rounding::up: return w.a().addInstOptions(InstOptions::kX86_ER | InstOptions::kX86_RU_SAE);
+  }
+}
+
+bool rounds_as(const Writer& w, const Modifiers& m) {
+  return is_unclamped(m) && (m.rounding == Rounding::nearest_even || w.has_directions());
 }
 
 /// Jumps where a lane that executes has a NaN.
@@ -206,9 +226,12 @@ void commit_double(Writer& w, const Rows& d, const asmjit::Label& otherwise) {
 
 template <InstId instruction>
 bool float_binary(Writer& w, const Modifiers& m) {
-  if (!is_plain(m)) return false;
+  if (!rounds_as(w, m)) return false;
   const Rows a = w.float_source(0), b = w.float_source(1), d = w.result(word);
-  for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p], b.part[p]); });
+  for_parts(d, [&](std::size_t p) {
+    round_next(w, m.rounding);
+    w.a().emit(instruction, d.part[p], a.part[p], b.part[p]);
+  });
   w.commit_float(d);
   return true;
 }
@@ -366,13 +389,28 @@ bool double_sign(Writer& w, const Modifiers& m) {
 }
 
 bool float_fma(Writer& w, const Modifiers& m) {
-  if (!is_plain(m)) return false;
+  if (!rounds_as(w, m)) return false;
   const Rows a = w.float_source(0), b = w.float_source(1), c = w.float_source(2), d = w.result(word);
   for_parts(d, [&](std::size_t p) {
     w.a().vmovdqa32(d.part[p], c.part[p]);
+    round_next(w, m.rounding);
     w.a().vfmadd231ps(d.part[p], a.part[p], b.part[p]);
   });
   w.commit_float(d);
+  return true;
+}
+
+/// cvt.sat.f32.f32: to [+0, 1]. The CPU's results are their second sources where the first is a NaN, or both are zeros.
+bool clamp(Writer& w, const Modifiers& m) {
+  if (!m.saturate || m.ftz || m.integral) return false;
+  const Rows a = w.float_source(0), d = w.result(word);
+  fill(w, x86::zmm0, one);
+  w.a().vpxord(x86::zmm1, x86::zmm1, x86::zmm1);
+  for_parts(d, [&](std::size_t p) {
+    w.a().vmaxps(d.part[p], a.part[p], x86::zmm1);
+    w.a().vminps(d.part[p], d.part[p], x86::zmm0);
+  });
+  w.commit(d);
   return true;
 }
 
@@ -692,6 +730,7 @@ constexpr Row rows[] = {
     {"cvt.f32.f16", half_to_float},
     {"cvt.f32.bf16", bfloat_to_float},
     {"cvt.small.f32", float_to_small},
+    {"cvt.same.f32", clamp},
 };
 
 const std::map<scalar::Function, Write>& by_kernel() {

@@ -61,6 +61,8 @@ class Writer {
 
   x86::Assembler& a() { return assembler_; }
   const code::Program& program() const { return program_; }
+  /// Whether an instruction may round in a direction of its own.
+  bool has_directions() const { return halves_ == nullptr; }
 
   // ---- The operation
   /// Begins operation `number`, behind which `ahead` more of its piece follow. Its lanes' mask is ready where it is masked.
