@@ -73,7 +73,8 @@ void QuickBlocks::look_at(Cluster& cluster) {
   if (looked_) return;
   looked_ = true;
   const Observers& observers = cluster.observers();
-  constexpr EventKinds harmless = EventKinds::copies | EventKinds::products | EventKinds::shared_accesses;  // the code meets no others
+  // The code copies nothing and multiplies no matrices, and lanes exchange values where all are there.
+  constexpr EventKinds harmless = EventKinds::copies | EventKinds::products | EventKinds::shared_accesses | EventKinds::absent_lanes;
   usable_ = !observers.want(static_cast<EventKinds>(~static_cast<std::uint32_t>(harmless) & 0x7ff));
   follows_bytes_ = observers.want(EventKinds::shared_accesses);
   const std::uint16_t* const plain = follows_bytes_ ? observers.plain_bytes(0, 1) : all_plain_bytes();
