@@ -328,6 +328,11 @@ TEST_CASE("accesses, branches and barriers as machine code do what the interpret
       "%l7, %l5, %l7; st.global.u32 [%l7], %t; and.b32 %r3, %t, 7; mul.wide.u32 %l5, %r3, 8; add.u64 %l6, %l6, %l5; mul.wide.u32 %l7, %r0,"
       "256; add.u64 %l6, %l6, %l7; st.global.u64 [%l6+64], %l0; shr.u32 %r3, %t, 4; mul.wide.u32 %l5, %r3, 32; add.u64 %l6, %l6, %l5;"
       "st.global.u64 [%l6+8192], %l0; ret;",
+      // words in registers of 64 bits
+      "ld.global.s32 %d, [%l1+4]; @%p1 ld.global.u32 %d, [%l1+12]; and.b64 %l5, %b, 4092; add.u64 %l6, %in, %l5; ld.global.s32 %l7, [%l6];"
+      "add.u64 %d, %d, %l7; st.global.u32 [%out], %c; @!%p1 st.global.u32 [%out+4], %a; ld.global.s32 %l7, [%out]; ld.global.u32 %l8, "
+      "[%out];"
+      "mad.lo.u64 %d, %l7, %l8, %d;",
       // vectors of words one behind another, in rows and apart, whole and by some lanes
       "mul.wide.u32 %l5, %t, 16; add.u64 %l6, %in, %l5; ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%l6+32]; mul.wide.u32 %l7, %t, 8; add.u64 "
       "%l7, "

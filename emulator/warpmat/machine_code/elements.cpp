@@ -80,8 +80,19 @@ void split_words(Writer& w, const code::LoadAccess& access, const std::array<Row
     }
 }
 
+/// Words as wides.
+void gather_wider(Writer& w, const code::LoadAccess& access, const Rows& row) {
+  x86::Assembler& a = w.a();
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p)));
+    a.k(x86::k1).vpgatherqd(x86::ymm7, x86::ptr(x86::rcx, x86::zmm(p)));
+    access.sign_extend ? a.vpmovsxdq(row.part[p], x86::ymm7) : a.vpmovzxdq(row.part[p], x86::ymm7);
+  }
+}
+
 /// Loads the elements of the lanes that execute, whose offsets are good.
 void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, const std::array<Rows, 4>& rows) {
+  if (access.bytes < access.register_bits / 8U && access.bytes == 4) return gather_wider(w, access, rows[0]);
   if (access.bytes >= 4) {
     for (int e = 0; e < access.vector; ++e) gather_at(w, in_shared, rows[static_cast<std::size_t>(e)], e * access.bytes);
     return;
@@ -95,7 +106,7 @@ void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, 
 bool has_rows(const Writer& w, const Access& access) {
   if (w.masked() || access.space == Space::local) return false;
   if (access.bytes == 8) return access.vector == 1 && access.space == Space::shared;  // in global memory they are a row of accesses.cpp
-  return access.bytes == 4 && (access.vector == 2 || access.vector == 4);
+  return access.bytes == 4 && access.vector != 1;
 }
 
 /// Jumps where the lanes' elements are not one behind another. The first one lies at rdx behind rcx, or at rcx in shared memory.
@@ -231,7 +242,7 @@ void move_elements(Writer& w, const Access& access, bool in_shared, const asmjit
 bool has_usual_elements(const Access& access, int operands) {
   if (access.vector > 4 || operands != access.vector) return false;
   if (access.bytes == 8) return access.register_bits == 64 && access.vector <= 2;
-  if (access.bytes == 4) return access.register_bits == 32;
+  if (access.bytes == 4) return access.register_bits == 32 || (access.vector == 1 && access.space != Space::shared);
   return (access.register_bits == 16 || access.register_bits == 32) && lane_bytes(access) <= 4;
 }
 
