@@ -59,7 +59,7 @@ const std::vector<Folder> folders = {
       "lower", "machine"}},
     {emulator + "files", {"numeric"}},
     {emulator + "pool", {"machine"}},
-    {emulator + "machine_code", {"numeric", "scalar", "ptx/syntax", "ir"}},
+    {emulator + "machine_code", {"numeric", "scalar", "ptx/syntax", "ptx/catalogue", "ir"}},
     {emulator + "profile", {"ir", "ptx/syntax", "ptx/catalogue", "warp", "machine"}},
     {emulator + "provenance",
      {"words", "numeric", "layout", "scalar", "warp", "tables", "execute", "execute/operands", "ptx/text", "ptx/syntax", "ptx/catalogue",
