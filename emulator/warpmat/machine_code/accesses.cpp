@@ -21,7 +21,7 @@ void move_row(Writer& w, const Rows& rows) {
 /// Loads the elements of vector `v` from rcx + the lanes' offsets.
 void gather(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t v) {
   x86::Assembler& a = w.a();
-  const auto lanes_to_k1 = [&](std::uint32_t p) { a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p))); };
+  const auto lanes_to_k1 = [&](std::uint32_t p) { a.kmovw(x86::k1, w.lanes_of(RegisterClass::wide, static_cast<int>(p))); };
   if (kind == RegisterClass::wide) {
     lanes_to_k1(v);
     return static_cast<void>(a.k(x86::k1).vpgatherqq(rows.part[v], x86::ptr(x86::rcx, x86::zmm(v))));
@@ -42,7 +42,7 @@ void load_vector(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t 
   const std::uint32_t offsets = words ? 2 : 1, first = v * offsets;
   const asmjit::Label apart = a.newLabel(), scattered = a.newLabel(), done = a.newLabel();
   const x86::Mem from = x86::ptr(x86::rcx, x86::rax);
-  for (std::uint32_t p = first; p < first + offsets && v > 0; ++p)  // behind a label
+  for (std::uint32_t p = first; p < first + offsets && v > 0; ++p)  // those of the first vector are here: no label came before
     a.vmovdqu64(x86::zmm(p), w.scratch(static_cast<int>(p) * vector_bytes));
   a.vmovq(x86::rax, x86::xmm(first));
   a.vpbroadcastq(x86::zmm4, x86::xmm(first));
@@ -66,8 +66,8 @@ void load_vector(Writer& w, const Rows& rows, RegisterClass kind, std::uint32_t 
   a.bind(done);
 }
 
-/// Stores the elements of all lanes, where each vector of them is consecutive, as of blocks of 16 x 16 threads. Two may have one place:
-/// they come in the order of for_storing_lanes().
+/// Stores the elements of all lanes, where each vector of them is consecutive, as of blocks of 16 x 16 threads. Two may have one place, so
+/// they come as in for_storing_lanes(): 32 lanes of words or 16 of wides at a time, the last ones first.
 void store_vectors(Writer& w, const Rows& rows, RegisterClass kind, const asmjit::Label& otherwise) {
   constexpr std::uint8_t differs = 4;
   x86::Assembler& a = w.a();
@@ -114,7 +114,7 @@ void scatter(Writer& w, const Rows& rows, RegisterClass kind, const asmjit::Labe
   }
 }
 
-/// The same of one that only vectors may have.
+/// Memory gets the elements, which only vectors may have.
 void store_element(Writer& w, const Rows& rows) {
   const Slot slot = w.source_slot(1);
   for (int p = 0; p < rows.parts && slot >= 0; ++p) w.a().vmovdqu32(w.vector(slot, p), rows.part[static_cast<std::size_t>(p)]);
@@ -222,7 +222,7 @@ void write_global(Writer& w, const Access& access, RegisterClass kind) {
 /// Loads the words of the lanes that execute, at their offsets.
 void gather_words(Writer& w, const Rows& rows) {
   for (int p = 0; p < 2; ++p) {
-    w.a().kmovw(x86::k1, lanes_of(w, RegisterClass::word, p));
+    w.a().kmovw(x86::k1, w.lanes_of(RegisterClass::word, p));
     w.a().k(x86::k1).vpgatherdd(rows.part[static_cast<std::size_t>(p)], x86::ptr(shared, p == 0 ? x86::zmm0 : x86::zmm1));
   }
 }
@@ -317,7 +317,7 @@ void move_lanes(Writer& w, const Rows& rows, RegisterClass kind) {
   for (int p = 0; p < rows.parts; ++p) {
     const x86::Mem memory = x86::zmmword_ptr(x86::rcx, p * vector_bytes);
     const x86::Zmm& part = rows.part[static_cast<std::size_t>(p)];
-    const x86::KReg lanes = lanes_of(w, kind, p);
+    const x86::KReg lanes = w.lanes_of(kind, p);
     if (is_load(w))
       kind == RegisterClass::word ? a.k(lanes).z().vmovdqu32(part, memory) : a.k(lanes).z().vmovdqu64(part, memory);
     else
@@ -352,7 +352,7 @@ void write_global_lanes(Writer& w, const Access& access, RegisterClass kind) {
   a.kxorb(x86::k2, x86::k2, x86::k2);
   for (int p = 0; p < 4; ++p) {
     a.vpaddq(x86::zmm1, x86::zmm0, w.table(access.bytes == 8 ? Table::wides_apart_8 : Table::wides_apart_4, p));
-    a.k(lanes_of(w, RegisterClass::wide, p)).vpcmpq(x86::k1, x86::zmm1, addresses.part[static_cast<std::size_t>(p)], 4);
+    a.k(w.lanes_of(RegisterClass::wide, p)).vpcmpq(x86::k1, x86::zmm1, addresses.part[static_cast<std::size_t>(p)], 4);
     a.korb(x86::k2, x86::k2, x86::k1);
   }
   a.kortestb(x86::k2, x86::k2);

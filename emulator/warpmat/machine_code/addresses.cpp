@@ -10,14 +10,6 @@ x86::Mem known_memory(Writer& w, std::size_t offset) {
   return field(known, w.operation().payload % code::known_memories * sizeof(KnownMemory) + offset, 8);
 }
 
-x86::KReg lanes_of(Writer& w, RegisterClass kind, int part) {
-  if (!w.masked()) {
-    w.a().kxnorw(x86::k3, x86::k3, x86::k3);
-    return x86::k3;
-  }
-  return w.lanes_of(part, kind == RegisterClass::word ? 2 : 4);
-}
-
 namespace {
 
 /// What a load of a lane reads at least: a gather has no elements below 4 bytes. Of those it reads the word around them, which a buffer may
@@ -38,7 +30,7 @@ void add_and_check(Writer& w, const Access& access, const Rows& addresses, const
   a.vpbroadcastq(x86::zmm6, x86::rax);
   a.kxorb(x86::k2, x86::k2, x86::k2);
   for (std::uint32_t p = 0; p < 4; ++p) {
-    const x86::KReg lanes = lanes_of(w, RegisterClass::wide, static_cast<int>(p));
+    const x86::KReg lanes = w.lanes_of(RegisterClass::wide, static_cast<int>(p));
     a.vpaddq(x86::zmm(p), addresses.part[p], x86::zmm4);
     a.k(lanes).vpcmpuq(x86::k1, x86::zmm(p), x86::zmm5, above);
     a.korb(x86::k2, x86::k2, x86::k1);
@@ -189,7 +181,7 @@ void check_lanes(Writer& w, const Access& access, const asmjit::Label& otherwise
   fill(w, x86::zmm3, static_cast<std::uint32_t>(lane_bytes(access)) - 1);
   for (int p = 0; p < 2; ++p) {
     const x86::Zmm offset = p == 0 ? x86::zmm0 : x86::zmm1;
-    const x86::KReg lanes = lanes_of(w, RegisterClass::word, p);
+    const x86::KReg lanes = w.lanes_of(RegisterClass::word, p);
     a.k(lanes).vpcmpud(x86::k1, offset, x86::zmm2, above);
     a.k(lanes).vptestmd(x86::k2, offset, x86::zmm3);
     a.kortestw(x86::k1, x86::k2);
@@ -200,7 +192,7 @@ void check_lanes(Writer& w, const Access& access, const asmjit::Label& otherwise
   a.mov(x86::rdx, field(context, offsetof(CodeContext, plain_bytes), 8));
   for (int p = 0; p < 2; ++p) {
     const x86::Zmm offset = p == 0 ? x86::zmm0 : x86::zmm1;
-    const x86::KReg lanes = lanes_of(w, RegisterClass::word, p);
+    const x86::KReg lanes = w.lanes_of(RegisterClass::word, p);
     a.vpsrld(x86::zmm5, offset, 4);
     a.vpxord(x86::zmm7, x86::zmm7, x86::zmm7);
     a.kmovw(x86::k1, lanes);

@@ -37,8 +37,6 @@ inline std::int32_t lane_bytes(const Access& access) {
 
 /// Of what is known of the memory that the operation accesses (KnownMemory), the member at `offset`.
 x86::Mem known_memory(Writer& w, std::size_t offset);
-/// The lanes of a vector of words or wides, `part` of a row: k6, k7, or k3. All of them where nothing is masked.
-x86::KReg lanes_of(Writer& w, RegisterClass kind, int part);
 /// zmm0 to zmm3: the lanes' offsets in the buffer at rcx, or in local memory from there on, where all that execute are inside and aligned.
 void find_wide_offsets(Writer& w, const Access& access, const Rows& addresses, const asmjit::Label& otherwise);
 /// The element of the source in lane edx.
@@ -50,8 +48,8 @@ void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses,
 /// Jumps where an offset of a lane that executes is beyond edx or not aligned, and to `fresh` where its bytes may not be accessed without
 /// telling.
 void check_lanes(Writer& w, const Access& access, const asmjit::Label& otherwise, const asmjit::Label& fresh);
-/// The same of all lanes, whose bytes lie one lane's behind another's from offset ecx on. Stores initialise bytes that are not, where the
-/// block lets them.
+/// The same where all lanes execute, and their bytes lie one lane's behind another's from offset ecx on. Stores initialise bytes that are
+/// not, where the block lets them. eax, edx, zmm2 and zmm3 have other contents then.
 void check_consecutive(Writer& w, const Access& access, const asmjit::Label& otherwise);
 /// Stores lane by lane at the offsets of zmm0 and zmm1, which check_lanes() has found good. At `fresh` come those whose bytes the map does
 /// not have yet: the stores enter them where the block is one of those that let them.

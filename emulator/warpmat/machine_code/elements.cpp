@@ -19,11 +19,11 @@ void gather_at(Writer& w, bool in_shared, const Rows& rows, int at) {
     const bool upper = p % 2 != 0;
     if (in_shared && rows.parts == 2) {
       if (p >= 2) return;
-      a.kmovw(x86::k1, lanes_of(w, RegisterClass::word, static_cast<int>(p)));
+      a.kmovw(x86::k1, w.lanes_of(RegisterClass::word, static_cast<int>(p)));
       a.k(x86::k1).vpgatherdd(rows.part[p], x86::ptr(shared, x86::zmm(p), 0, at));
       continue;
     }
-    a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p)));
+    a.kmovw(x86::k1, w.lanes_of(RegisterClass::wide, static_cast<int>(p)));
     if (in_shared) {
       if (upper) a.vextracti64x4(x86::ymm7, x86::zmm(p / 2), 1);
       a.k(x86::k1).vpgatherdq(rows.part[p], x86::ptr(shared, upper ? x86::ymm7 : x86::ymm(p / 2), 0, at));
@@ -84,7 +84,7 @@ void split_words(Writer& w, const code::LoadAccess& access, const std::array<Row
 void gather_wider(Writer& w, const code::LoadAccess& access, const Rows& row) {
   x86::Assembler& a = w.a();
   for (std::uint32_t p = 0; p < 4; ++p) {
-    a.kmovw(x86::k1, lanes_of(w, RegisterClass::wide, static_cast<int>(p)));
+    a.kmovw(x86::k1, w.lanes_of(RegisterClass::wide, static_cast<int>(p)));
     a.k(x86::k1).vpgatherqd(x86::ymm7, x86::ptr(x86::rcx, x86::zmm(p)));
     access.sign_extend ? a.vpmovsxdq(row.part[p], x86::ymm7) : a.vpmovzxdq(row.part[p], x86::ymm7);
   }
@@ -92,7 +92,7 @@ void gather_wider(Writer& w, const code::LoadAccess& access, const Rows& row) {
 
 /// Loads the elements of the lanes that execute, whose offsets are good.
 void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, const std::array<Rows, 4>& rows) {
-  if (access.bytes < access.register_bits / 8U && access.bytes == 4) return gather_wider(w, access, rows[0]);
+  if (access.bytes == 4 && access.register_bits == 64) return gather_wider(w, access, rows[0]);
   if (access.bytes >= 4) {
     for (int e = 0; e < access.vector; ++e) gather_at(w, in_shared, rows[static_cast<std::size_t>(e)], e * access.bytes);
     return;
@@ -106,7 +106,7 @@ void gather_elements(Writer& w, const code::LoadAccess& access, bool in_shared, 
 bool has_rows(const Writer& w, const Access& access) {
   if (w.masked() || access.space == Space::local) return false;
   if (access.bytes == 8) return access.vector == 1 && access.space == Space::shared;  // in global memory they are a row of accesses.cpp
-  return access.bytes == 4 && access.vector != 1;
+  return access.bytes == 4 && (access.vector == 2 || access.vector == 4);
 }
 
 /// Jumps where the lanes' elements are not one behind another. The first one lies at rdx behind rcx, or at rcx in shared memory.
@@ -208,7 +208,7 @@ void store_rows(Writer& w, const Access& access, bool in_shared) {
   }
 }
 
-/// zmm0 to zmm3, or in shared memory zmm0 and zmm1: the lanes' offsets, of which check_each() and check_consecutive() know the end.
+/// zmm0 to zmm3: the lanes' offsets; in shared memory zmm0 and zmm1, and in edx the largest good one.
 void find_offsets(Writer& w, const Access& access, bool in_shared, const Rows& addresses, const asmjit::Label& otherwise) {
   in_shared ? find_shared_offsets(w, access, addresses, otherwise) : find_wide_offsets(w, access, addresses, otherwise);
 }

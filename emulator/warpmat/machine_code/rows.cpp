@@ -205,10 +205,11 @@ void leave_nans(Writer& w, const Rows& d, const asmjit::Label& otherwise) {
   if (w.masked()) {
     w.load_mask();
     a.kxorb(x86::k2, x86::k2, x86::k2);
-    for_parts(d, [&](std::size_t p) {
-      a.k(lanes_of(w, wide, static_cast<int>(p))).vcmppd(x86::k1, d.part[p], d.part[p], unordered);
+    for (int p = 0; p < d.parts; ++p) {
+      const x86::Zmm& part = d.part[static_cast<std::size_t>(p)];
+      a.k(w.lanes_of(wide, p)).vcmppd(x86::k1, part, part, unordered);
       a.korb(x86::k2, x86::k2, x86::k1);
-    });
+    }
     a.kortestb(x86::k2, x86::k2);
   } else {
     a.vcmppd(x86::k1, d.part[0], d.part[1], unordered);  // either
@@ -238,9 +239,12 @@ bool float_binary(Writer& w, const Modifiers& m) {
 
 template <InstId instruction>
 bool float_unary(Writer& w, const Modifiers& m) {
-  if (!is_plain(m)) return false;
+  if (!rounds_as(w, m)) return false;
   const Rows a = w.float_source(0), d = w.result(word);
-  for_parts(d, [&](std::size_t p) { w.a().emit(instruction, d.part[p], a.part[p]); });
+  for_parts(d, [&](std::size_t p) {
+    round_next(w, m.rounding);
+    w.a().emit(instruction, d.part[p], a.part[p]);
+  });
   w.commit_float(d);
   return true;
 }
@@ -249,10 +253,13 @@ bool float_unary(Writer& w, const Modifiers& m) {
 constexpr std::uint32_t one = 0x3f800000, sign = 0x80000000;
 
 bool float_reciprocal(Writer& w, const Modifiers& m) {
-  if (!is_plain(m)) return false;
+  if (!rounds_as(w, m)) return false;
   const Rows a = w.float_source(0), d = w.result(word);
   fill(w, x86::zmm0, one);
-  for_parts(d, [&](std::size_t p) { w.a().vdivps(d.part[p], x86::zmm0, a.part[p]); });
+  for_parts(d, [&](std::size_t p) {
+    round_next(w, m.rounding);
+    w.a().vdivps(d.part[p], x86::zmm0, a.part[p]);
+  });
   w.commit_float(d);
   return true;
 }
@@ -588,13 +595,13 @@ bool bfloat_to_float(Writer& w, const Modifiers& m) {
   return true;
 }
 
-/// bf16 is the upper half of f32: what is rounded away is added to it. A carry makes the next number, or infinity.
+/// bf16 is the upper half of f32. To the lower one is added nearly half of the upper one's last place, zmm1, and that place's bit, zmm2
+/// being
+/// 1. A carry makes the next number, or infinity.
 void round_to_bfloat(Writer& w, const x86::Zmm& to, const x86::Zmm& from) {
-  fill(w, x86::zmm2, 1);
-  fill(w, x86::zmm3, 0x7fff);
   w.a().vpsrld(x86::zmm0, from, 16);
   w.a().vpandd(x86::zmm0, x86::zmm0, x86::zmm2);
-  w.a().vpaddd(x86::zmm0, x86::zmm0, x86::zmm3);
+  w.a().vpaddd(x86::zmm0, x86::zmm0, x86::zmm1);
   w.a().vpaddd(x86::zmm0, x86::zmm0, from);
   w.a().vpsrld(to, x86::zmm0, 16);
 }
@@ -607,6 +614,7 @@ bool float_to_small(Writer& w, const Modifiers& m) {
   constexpr std::uint8_t to_nearest = 0;
   const Rows a = w.float_source(0), d = w.result(word);
   fill(w, x86::zmm1, nan_of_half);
+  fill(w, x86::zmm2, 1);
   for_parts(d, [&](std::size_t p) {
     if (f16) {
       w.a().vcvtps2ph(x86::ymm0, a.part[p], to_nearest);
@@ -854,7 +862,7 @@ bool write_computation(Writer& w) {
     case Shortcut::loads_wide: return copy(w, wide, w.source_slot(1));
     default: break;
   }
-  if (const auto found = by_function().find(op.function); op.function != nullptr && found != by_function().end()) {
+  if (const auto found = by_function().find(op.function); found != by_function().end()) {
     w.set_lane_wise(true);
     return found->second(w);
   }

@@ -22,6 +22,10 @@ int parts_of(RegisterClass register_class) {
   return register_class == RegisterClass::wide ? 4 : 2;
 }
 
+RegisterClass class_of(const Rows& rows) {
+  return rows.parts == 2 ? RegisterClass::word : RegisterClass::wide;
+}
+
 x86::Mem member(std::size_t offset, std::uint32_t size) {
   return x86::Mem(context, static_cast<std::int32_t>(offset), size);
 }
@@ -147,7 +151,6 @@ void Writer::load_mask() {
   assembler_.kshiftrd(x86::k7, x86::k6, 16);
 }
 
-/// Leaves k1 with other contents.
 void Writer::make_canonical(const Rows& rows) {
   constexpr std::uint8_t unordered = 3;
   for_parts(rows, [&](std::size_t p) {
@@ -173,17 +176,17 @@ void Writer::store_row(int row) {
       x86::Mem lanes = member(offsetof(CodeContext, lanes), static_cast<std::uint32_t>(4 / rows.parts));
       lanes.addOffset(p * 4 / rows.parts);
       rows.parts == 2 ? assembler_.kmovw(x86::k1, lanes) : assembler_.kmovb(x86::k1, lanes);
-      merge(part, vector(held.slot, p), x86::k1, rows.parts);
+      merge(part, vector(held.slot, p), x86::k1, class_of(rows));
     }
     assembler_.vmovdqu32(vector(held.slot, p), part);
   }
   held.dirty = false;
 }
 
-/// All lanes of the vector but these get what is there. A row has `parts` of such vectors. Leaves k1 with other contents.
-void Writer::merge(const x86::Zmm& part, const asmjit::Operand& from, const x86::KReg& lanes, int parts) {
+/// All lanes of the vector but these get what is there.
+void Writer::merge(const x86::Zmm& part, const asmjit::Operand& from, const x86::KReg& lanes, RegisterClass kind) {
   assembler_.knotw(x86::k1, lanes);
-  assembler_.k(x86::k1).emit(parts == 2 ? x86::Inst::kIdVmovdqu32 : x86::Inst::kIdVmovdqu64, part, from);
+  assembler_.k(x86::k1).emit(kind == RegisterClass::word ? x86::Inst::kIdVmovdqu32 : x86::Inst::kIdVmovdqu64, part, from);
 }
 
 void Writer::store_all() {
@@ -329,24 +332,25 @@ void Writer::forget_overlap(Slot slot, int bytes) {
     if (held.is_held && held.slot >= 0 && held.slot < slot + bytes && slot < held.slot + held.parts * vector_bytes) held.is_held = false;
 }
 
-void Writer::hold(const Rows& rows, Slot slot) {
+Writer::Held& Writer::hold(const Rows& rows, Slot slot) {
   const std::size_t row = (rows.part[0].id() - first_vector) / 2;
   held_[row] = {.is_held = true, .slot = slot, .parts = rows.parts, .uniform = rows.uniform, .used = begun_at_};
   if (held_[row].has_two_rows()) held_[row + 1] = {};
+  return held_[row];
 }
 
-void Writer::commit(const Rows& rows, int i) {
+Writer::Held& Writer::hold_result(const Rows& rows, int i) {
   const Slot slot = result_slot(i);
   if (operation().guarded) keep_others(rows, slot);
   forget_overlap(slot, rows.parts * vector_bytes);
-  hold(rows, slot);
-  held_[(rows.part[0].id() - first_vector) / 2].dirty = true;
+  Held& held = hold(rows, slot);
+  held.dirty = true;
+  return held;
 }
 
 void Writer::commit_float(const Rows& rows) {
   if (operation().guarded) make_canonical(rows);  // the lanes that do not execute keep what they have, and so a NaN of any bits
-  commit(rows);
-  held_[(rows.part[0].id() - first_vector) / 2].any_nan = !operation().guarded;
+  hold_result(rows, 0).any_nan = !operation().guarded;
 }
 
 void Writer::commit_stored(const Rows& rows, int i) {
@@ -354,15 +358,19 @@ void Writer::commit_stored(const Rows& rows, int i) {
   if (masked_) load_mask();
   for (int p = 0; p < rows.parts; ++p) {
     const x86::Zmm& part = rows.part[static_cast<std::size_t>(p)];
-    if (masked_) merge(part, vector(slot, p), lanes_of(p, rows.parts), rows.parts);
+    if (masked_) merge(part, vector(slot, p), lanes_of(class_of(rows), p), class_of(rows));
     assembler_.vmovdqu32(vector(slot, p), part);
   }
   forget_overlap(slot, rows.parts * vector_bytes);
 }
 
-x86::KReg Writer::lanes_of(int part, int parts) {
+x86::KReg Writer::lanes_of(RegisterClass kind, int part) {
+  if (!masked_) {
+    assembler_.kxnorw(x86::k3, x86::k3, x86::k3);
+    return x86::k3;
+  }
   if (part == 0) return x86::k6;
-  if (parts == 2) return x86::k7;
+  if (kind == RegisterClass::word) return x86::k7;
   assembler_.kshiftrd(x86::k3, x86::k6, static_cast<std::uint8_t>(8 * part));
   return x86::k3;
 }
@@ -375,10 +383,10 @@ void Writer::keep_others(const Rows& rows, Slot slot) {
     settle_nans(held);
   else
     store_overlap(slot, rows.parts * vector_bytes);
-  const Rows old = held >= 0 ? rows_of(held, rows.parts, held_[static_cast<std::size_t>(held)].uniform) : Rows{};
   for (int p = 0; p < rows.parts; ++p) {
-    const auto at = static_cast<std::size_t>(p);
-    merge(rows.part[at], held >= 0 ? asmjit::Operand(old.part[at]) : asmjit::Operand(vector(slot, p)), lanes_of(p, rows.parts), rows.parts);
+    asmjit::Operand old = vector(slot, p);
+    if (held >= 0) old = rows_of(held, rows.parts, held_[static_cast<std::size_t>(held)].uniform).part[static_cast<std::size_t>(p)];
+    merge(rows.part[static_cast<std::size_t>(p)], old, lanes_of(class_of(rows), p), class_of(rows));
   }
 }
 

@@ -43,7 +43,8 @@ void for_parts(const Rows& result, Each each) {
 /// The tables behind the code, in vectors.
 enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lanes, nan, row_bits };
 
-// The registers of the CPU that the code keeps. All others are free between two operations; k1 to k3 and zmm0 to zmm7 within one.
+// The registers of the CPU that the code keeps. All others are free between two operations; k1 to k5 and zmm0 to zmm7 within
+// one. What reads, makes or stores a register of the warp may change k1.
 inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13, left = x86::r14d, known = x86::r15, shared = x86::rbp;
 
 /// Writes the code of operations. Registers of the warp that an operation has read or written stay in the CPU's until those are used again.
@@ -65,7 +66,7 @@ class Writer {
   bool has_directions() const { return halves_ == nullptr; }
 
   // ---- The operation
-  /// Begins operation `number`, behind which `ahead` more of its piece follow. Its lanes' mask is ready where it is masked.
+  /// Begins operation `number`, behind which `ahead` more of its piece follow.
   void begin(std::int32_t number, std::int32_t ahead);
   std::int32_t number() const { return number_; }
   const Operation& operation() const { return program_.operations[static_cast<std::size_t>(number_)]; }
@@ -86,15 +87,15 @@ class Writer {
   /// From here on a lane of a result depends on that lane of the sources alone, or no longer.
   void set_lane_wise(bool lane_wise) { lane_wise_ = lane_wise; }
   /// Those are result `i` now, in the lanes that execute.
-  void commit(const Rows& rows, int i = 0);
+  void commit(const Rows& rows, int i = 0) { hold_result(rows, i); }
   /// The same of f32: its NaNs become the canonical one where something else than float_source() reads them.
   void commit_float(const Rows& rows);
   /// The predicate of a result is eax.
   void commit_predicate(int i = 0);
   /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them. ecx has other contents then.
   void load_mask();
-  /// `part` of them, of a row that has so many vectors: k6, k7, or k3.
-  x86::KReg lanes_of(int part, int parts);
+  /// Those of `part` of a row of words or wides: k6, k7, or k3. All lanes, without load_mask(), where it is not masked.
+  x86::KReg lanes_of(RegisterClass kind, int part);
   /// Before code that may jump over a result: its register is in memory, as it was, and commit_stored() leaves it there.
   void store_result(int i = 0) { store_overlap(result_slot(i), 4 * vector_bytes); }
   /// commit(), and no vectors hold the result then.
@@ -152,6 +153,7 @@ class Writer {
   void end_code();
 
  private:
+  /// Where only some lanes are here, a dirty row has any contents in the others. store_row() gives them what memory has.
   struct Held {
     bool is_held = false;
     Slot slot = 0;
@@ -181,13 +183,14 @@ class Writer {
   void store_row(int row);
   void load_all(const AllHeld& all);
   void load_lanes();
-  void merge(const x86::Zmm& part, const asmjit::Operand& from, const x86::KReg& lanes, int parts);
+  void merge(const x86::Zmm& part, const asmjit::Operand& from, const x86::KReg& lanes, RegisterClass kind);
   void keep_others(const Rows& rows, Slot slot);
   int find_held(Slot slot, int parts) const;
   void call_outside();
   void find_aside(int i);
   void take_aside(int i);
-  void hold(const Rows& rows, Slot slot);
+  Held& hold(const Rows& rows, Slot slot);
+  Held& hold_result(const Rows& rows, int i);
 
   std::unique_ptr<x86::Assembler> made_;
   Avx2Assembler* halves_;  ///< the same, where the CPU's vectors are those of AVX2
