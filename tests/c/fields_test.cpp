@@ -198,7 +198,8 @@ TEST_CASE("C: what is found, and what is said where nothing is", "[c]") {
     auto info = sized<warpmat_instruction_info>();
     auto tensor_info = sized<warpmat_tcgen05_info>();
     auto step = sized<warpmat_machine_step>();
-    const warpmat_fields fields = as_c(read_fields(text));
+    const OpcodeFields read = read_fields(text);
+    const warpmat_fields fields = as_c(read);
     const warpmat_instruction* found = nullptr;
     std::unique_ptr<warpmat_tcgen05, FreeTcgen05> tensor;
     if (kind == "find") found = warpmat_find(text.c_str(), target.c_str(), &error);
