@@ -49,7 +49,7 @@ void find_shared_offsets(Writer& w, const Access& access, const Rows& addresses,
 /// telling.
 void check_lanes(Writer& w, const Access& access, const asmjit::Label& otherwise, const asmjit::Label& fresh);
 /// The same where all lanes execute, and their bytes lie one lane's behind another's from offset ecx on. Stores initialise bytes that are
-/// not, where the block lets them. eax, edx, zmm2 and zmm3 have other contents then.
+/// not, where the block lets them. Clobbers eax, edx, zmm2 and zmm3.
 void check_consecutive(Writer& w, const Access& access, const asmjit::Label& otherwise);
 /// Stores lane by lane at the offsets of zmm0 and zmm1, which check_lanes() has found good. At `fresh` come those whose bytes the map does
 /// not have yet: the stores enter them where the block is one of those that let them.

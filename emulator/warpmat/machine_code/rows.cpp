@@ -79,10 +79,10 @@ bool multiply_add(Writer& w, const Modifiers&) {
 template <bool is_signed, bool adds>
 bool multiply_wide(Writer& w, const Modifiers&) {
   const Rows a = w.source(0, word), b = w.source(1, word), c = adds ? w.source(2, wide) : Rows{}, d = w.result(wide);
-  const auto factor = [&](const Rows& from, std::size_t p, const x86::Zmm& room) {  // the CPU reads the lower word of each wide
+  const auto factor = [&](const Rows& from, std::size_t p, const x86::Zmm& temporary) {  // the CPU reads the lower word of each wide
     if (from.uniform) return from.part[0];
-    extend<is_signed>(w, room, from, p);
-    return room;
+    extend<is_signed>(w, temporary, from, p);
+    return temporary;
   };
   for_parts(d, [&](std::size_t p) {
     const x86::Zmm first = factor(a, p, x86::zmm0), second = factor(b, p, x86::zmm1);
@@ -288,10 +288,8 @@ bool float_order(Writer& w, const Modifiers& m) {
   for_parts(d, [&](std::size_t p) {
     w.a().vmovdqa32(x86::zmm0, a.part[p]);
     w.a().vmovdqa32(x86::zmm1, b.part[p]);
-    w.a().vcmpps(x86::k1, a.part[p], a.part[p], 3);
-    w.a().k(x86::k1).vmovdqa32(x86::zmm0, b.part[p]);
-    w.a().vcmpps(x86::k1, b.part[p], b.part[p], 3);
-    w.a().k(x86::k1).vmovdqa32(x86::zmm1, a.part[p]);
+    replace_nans(w, x86::zmm0, a.part[p], b.part[p]);
+    replace_nans(w, x86::zmm1, b.part[p], a.part[p]);
     rank(x86::zmm0);
     rank(x86::zmm1);
     w.a().emit(instruction, d.part[p], x86::zmm0, x86::zmm1);
@@ -314,8 +312,7 @@ bool truncate(Writer& w, const Modifiers& m) {
     w.a().vcvttps2dq(d.part[p], a.part[p]);
     w.a().vcmpps(x86::k1, a.part[p], x86::zmm0, at_least);
     w.a().k(x86::k1).vmovdqa32(d.part[p], x86::zmm1);
-    w.a().vcmpps(x86::k1, a.part[p], a.part[p], 3);
-    w.a().k(x86::k1).vmovdqa32(d.part[p], x86::zmm2);
+    replace_nans(w, d.part[p], a.part[p], x86::zmm2);
   });
   w.commit(d);
   return true;
@@ -595,9 +592,8 @@ bool bfloat_to_float(Writer& w, const Modifiers& m) {
   return true;
 }
 
-/// bf16 is the upper half of f32. To the lower one is added nearly half of the upper one's last place, zmm1, and that place's bit, zmm2
-/// being
-/// 1. A carry makes the next number, or infinity.
+/// bf16 is the upper half of f32. Rounding to nearest even adds 0x7fff, zmm1, and the last bit that stays, by zmm2, which is 1. A carry
+/// makes the next number, or infinity.
 void round_to_bfloat(Writer& w, const x86::Zmm& to, const x86::Zmm& from) {
   w.a().vpsrld(x86::zmm0, from, 16);
   w.a().vpandd(x86::zmm0, x86::zmm0, x86::zmm2);
@@ -622,8 +618,7 @@ bool float_to_small(Writer& w, const Modifiers& m) {
     } else {
       round_to_bfloat(w, d.part[p], a.part[p]);
     }
-    w.a().vcmpps(x86::k1, a.part[p], a.part[p], 3);
-    w.a().k(x86::k1).vmovdqa32(d.part[p], x86::zmm1);
+    replace_nans(w, d.part[p], a.part[p], x86::zmm1);
   });
   w.commit(d);
   return true;

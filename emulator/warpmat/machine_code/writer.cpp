@@ -152,11 +152,7 @@ void Writer::load_mask() {
 }
 
 void Writer::make_canonical(const Rows& rows) {
-  constexpr std::uint8_t unordered = 3;
-  for_parts(rows, [&](std::size_t p) {
-    assembler_.vcmpps(x86::k1, rows.part[p], rows.part[p], unordered);
-    assembler_.k(x86::k1).vmovdqa32(rows.part[p], table(Table::nan));
-  });
+  for_parts(rows, [&](std::size_t p) { replace_nans(*this, rows.part[p], rows.part[p], table(Table::nan)); });
 }
 
 void Writer::settle_nans(int row) {

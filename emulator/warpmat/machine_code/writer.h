@@ -44,11 +44,11 @@ void for_parts(const Rows& result, Each each) {
 enum class Table : std::uint8_t { words_apart, wides_apart_4, wides_apart_8, lanes, nan, row_bits };
 
 // The registers of the CPU that the code keeps. All others are free between two operations; k1 to k5 and zmm0 to zmm7 within
-// one. What reads, makes or stores a register of the warp may change k1.
+// one. What reads, makes or stores a register of the warp may clobber k1.
 inline const x86::Gp frame = x86::rbx, constants = x86::r12, context = x86::r13, left = x86::r14d, known = x86::r15, shared = x86::rbp;
 
 /// Writes the code of operations. Registers of the warp that an operation has read or written stay in the CPU's until those are used again.
-/// A result is stored, of the lanes that are here, where something else than this piece of code may read it: before the machine executes an
+/// A result is stored, of the active lanes, where something else than this piece of code may read it: before the machine executes an
 /// operation, and at the end of the piece where it is live. So memory holds what the interpreter would have left, but for registers that
 /// nothing reads any more.
 class Writer {
@@ -92,7 +92,7 @@ class Writer {
   void commit_float(const Rows& rows);
   /// The predicate of a result is eax.
   void commit_predicate(int i = 0);
-  /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them. ecx has other contents then.
+  /// The lanes that execute: in r8d; k6 and k7: the first and the last 16 of them. Clobbers ecx.
   void load_mask();
   /// Those of `part` of a row of words or wides: k6, k7, or k3. All lanes, without load_mask(), where it is not masked.
   x86::KReg lanes_of(RegisterClass kind, int part);
@@ -153,7 +153,7 @@ class Writer {
   void end_code();
 
  private:
-  /// Where only some lanes are here, a dirty row has any contents in the others. store_row() gives them what memory has.
+  /// Inactive lanes of a dirty row have any contents. store_row() gives them what memory has.
   struct Held {
     bool is_held = false;
     Slot slot = 0;
@@ -221,6 +221,12 @@ bool write_special(Writer& writer);
 inline void fill(Writer& w, const x86::Zmm& vector, std::uint32_t value) {
   w.a().mov(x86::eax, value);
   w.a().vpbroadcastd(vector, x86::eax);
+}
+/// `to` becomes `value` in the lanes in which `of` has a NaN of f32. Clobbers k1.
+inline void replace_nans(Writer& w, const x86::Zmm& to, const x86::Zmm& of, const asmjit::Operand& value) {
+  constexpr std::uint8_t unordered = 3;
+  w.a().vcmpps(x86::k1, of, of, unordered);
+  w.a().k(x86::k1).emit(x86::Inst::kIdVmovdqa32, to, value);
 }
 /// Whether all lanes of a warp can execute an operation across lanes in one step: exchanges.cpp. Then this writes it.
 bool exchanges_at_once(const code::Program& program, const Operation& operation);
